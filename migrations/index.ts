@@ -58,6 +58,7 @@ import { secrets } from './0170-secrets.ts';
 import { sshKeys } from './0210-ssh-keys.ts';
 import { sandboxArchives } from './0200-sandbox-archives.ts';
 import { sandboxMoves } from './0201-sandbox-moves.ts';
+import { templates } from './0180-templates.ts';
 import { replicaSchema } from './0130-replica-schema.ts';
 import { volumes } from './0190-volumes.ts';
 
@@ -118,6 +119,7 @@ export const migrations: readonly Migration[] = [
   sandboxAccess,
   sandboxExpiry,
   secrets,
+  templates,
   accountThrottle,
   contentReads,
   volumes,

@@ -7,6 +7,7 @@
 //	probe   in a pod of its own: tries whether addresses are reached or blocked
 //	host    beside the platform, as root: the mounts, namespaces, cgroups and runtime calls of the local driver
 //	unpack  beside the platform, as root: one image layer from standard input into a folder
+//	layer   beside the platform, as root: the changes on the disk of a stopped sandbox as one layer on standard output
 //	pack    beside the platform: unpacked layers, the uppermost first, as one archive on standard output
 package main
 
@@ -50,12 +51,14 @@ func main() {
 		os.Exit(host.Run(os.Args[2:]))
 	case "unpack":
 		os.Exit(unpack.Run(os.Args[2:]))
+	case "layer":
+		os.Exit(host.Layer(os.Args[2:]))
 	case "pack":
 		os.Exit(pack.Run(os.Args[2:]))
 	default:
 		os.Stderr.WriteString("usage: sandbox-agent init [--bridged | --boot] | bridge | halt GRACE-MS | install FILE | " +
 			"probe reached|blocked SECONDS ADDRESS:PORT... | host --run DIR | " +
-			"unpack FOLDER MAX-BYTES MAX-ENTRIES | pack LAYER...\n")
+			"unpack FOLDER MAX-BYTES MAX-ENTRIES | layer DISK | pack LAYER...\n")
 		os.Exit(2)
 	}
 }

@@ -120,6 +120,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
         'pause',
         'process_limit',
         'snapshots',
+        'templates',
         'volumes',
       ],
     });

@@ -292,6 +292,12 @@ export const sandboxesConfigSchema = Type.Object({
   }),
   max_commands: amount(64, 1, 120, 'Maximum concurrent exec commands per sandbox'),
   max_terminals: amount(64, 1, 200, 'Maximum open terminals and commands per sandbox'),
+  templates: Type.Object({
+    max_minutes: amount(60, 1, 1440, 'Maximum time of a template build'),
+    max_files_mb: amount(1024, 1, 1_048_576, 'Maximum size in MiB of one archive of files for a build'),
+    max_workspace_files_mb: amount(4096, 1, 1_048_576, 'Maximum size in MiB of all archives of a workspace on a node'),
+    kept_days: amount(7, 1, 3650, 'Days that unused layers of builds, and uploaded files, are kept as a cache'),
+  }),
   ssh: Type.Object({
     port: Type.Optional(
       Type.Integer({

@@ -39,6 +39,7 @@ import { createCatalog } from './adapters/images/default-catalog.ts';
 import { createMetricPart } from './assembly/metric-module.ts';
 import { createNodePart } from './assembly/node-module.ts';
 import { observePreparedStarts } from './assembly/prepared-start-metrics.ts';
+import { createTemplatePart, observeTemplates } from './assembly/template-module.ts';
 import { createSecretPart } from './assembly/secret-module.ts';
 import { createPreviewPart } from './assembly/preview-module.ts';
 import { createPlaces } from './assembly/places.ts';
@@ -111,6 +112,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
       ...describeHoldings(await repository.ofWorkspace(workspaceUuid), 'sandbox', 'sandboxes'),
       ...describeHoldings(await services.volumeRepository.count(workspaceUuid), 'volume', 'volumes'),
       ...describeHoldings(await services.secretRepository.count(workspaceUuid), 'secret', 'secrets'),
+      ...describeHoldings(await services.templates.count(workspaceUuid), 'template', 'templates'),
     ],
     quotaUsage: async (uuids) =>
       sumUsage([zeroUsage(sandboxQuotas), ...(await usageByWorkspace(services.kysely, uuids)).values()]),
@@ -183,17 +185,22 @@ function assembleLifecycle(
   return { boots, isolation, pool, service, snapshots, volumes, volumeRepository };
 }
 
-/** What acts inside running sandboxes. */
+/** What acts inside running sandboxes, builds among it. */
 function createInside(
-  { live, clock, disk }: SandboxContext,
-  service: SandboxService,
-  { max_commands: maxCommands }: SandboxesConfig,
+  { context, catalog, folder, database }: Awaited<ReturnType<typeof assembleBase>>,
+  { service, isolation }: ReturnType<typeof assembleLifecycle>,
+  config: SandboxesConfig,
 ) {
-  return {
+  const { live, clock, disk } = context;
+  const { max_commands: maxCommands } = config;
+  const inside = {
     files: new FileService({ service, live, clock, disk }),
     commands: new CommandService({ service, live, clock, maxCommands }),
     processes: new ProcessService({ service, live, clock, maxFollowed: maxCommands }),
   };
+  const { kysely } = database;
+  const templatePart = createTemplatePart({ ...inside, service, isolation, context, catalog, folder, kysely, config });
+  return { ...inside, templatePart, templates: templatePart.templates };
 }
 
 async function assemble(deps: SandboxesDependencies) {
@@ -212,14 +219,12 @@ async function assemble(deps: SandboxesDependencies) {
   const moves = createSandboxMoves(database, { clock });
   const restorer = new SandboxRestorer({ context, moves, service, boots: lifecycle.boots });
   const lostNodes = new LostNodes({ context, nodes: deps.nodes, terminals: places, moves, restorer });
-  const inside = createInside(context, service, config);
+  const inside = createInside(base, lifecycle, config);
   const { kysely } = database;
   const { recorder } = events;
   const access = createSandboxAccess(deps, kysely, context);
   const connections = await createConnections(deps, { kysely, context, service, tickets, recorder, places, access });
-  const { previews } = connections;
-  const { secureUrl } = deps;
-  const e2b = createE2bPart({ context, access, traffic: previews.traffic, domain: config.preview_domain, secureUrl });
+  const { previews, e2b } = connections;
   const notify = (id: string, notice: SandboxNotice): void => {
     inside.commands.notify(id, notice);
     connections.hub.notify(id, notice);
@@ -229,7 +234,6 @@ async function assemble(deps: SandboxesDependencies) {
   let draining: Promise<void> | undefined;
   const drain = async (): Promise<void> => {
     events.endStreams();
-    e2b.close();
     await connections.close();
   };
   return {
@@ -299,13 +303,17 @@ async function createConnections(deps: SandboxesDependencies, parts: ConnectionP
   const shared = { limiter, slots, ports: previews.open, recorder };
   const ssh = await createSsh(deps, context, service, shared);
   const sshRelays = createSshRelays(deps, context, service, shared);
+  const { secureUrl, publicUrl, previewKey: key } = deps;
+  const { traffic } = previews;
+  const e2b = createE2bPart({ context, access: sandboxAccess, traffic, domain, secureUrl, publicUrl, key });
   const close = async (): Promise<void> => {
+    e2b.close();
     previews.close();
     sshRelays.drain();
     await Promise.all([ssh?.close(), hub.close()]);
     await slots.settled();
   };
-  return { hub, previews, ssh, sshRelays, close };
+  return { hub, previews, e2b, ssh, sshRelays, close };
 }
 
 async function start(services: Services, log: Logger, signal: AbortSignal): Promise<void> {
@@ -329,6 +337,7 @@ async function start(services: Services, log: Logger, signal: AbortSignal): Prom
   await services.restorer.removeLeftovers(); // before they count as its own
   const reconciled = await reconcile(context, service, boots, supervisor);
   await context.rules.start();
+  await services.templatePart.start();
   const facts = {
     ...reconciled,
     isolation,
@@ -352,6 +361,7 @@ async function start(services: Services, log: Logger, signal: AbortSignal): Prom
 async function close(services: Services): Promise<void> {
   const { context } = services;
   await services.drain();
+  await services.templatePart.close();
   await context.rules.close();
   await services.usage.close();
   await services.sweeper.close();
@@ -370,7 +380,11 @@ async function close(services: Services): Promise<void> {
   await services.images.close();
 }
 
-function observe(metrics: Metrics, { context, hub, commands, usage, pool, driver, previews, ssh }: Services): void {
+function observe(
+  metrics: Metrics,
+  { context, hub, commands, usage, pool, driver, previews, ssh, templates }: Services,
+): void {
+  observeTemplates(metrics, templates);
   observeTerminals(metrics, context, hub, commands);
   usage.observe(metrics);
   observeWarmPool(metrics, pool);

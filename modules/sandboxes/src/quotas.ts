@@ -31,7 +31,7 @@ export const sandboxQuotas = defineQuotas({
   sandbox_disk: {
     title: 'Disk',
     unit: 'mib',
-    description: 'Disk in MiB of all sandboxes, volumes and their snapshots',
+    description: 'Disk in MiB of all sandboxes, volumes, their snapshots, and the layers of templates',
     workspace: 'auto',
     owner: 'auto',
     auto: `four times the size of the data folder's file system; ${ELSEWHERE}`,
@@ -50,6 +50,13 @@ export const sandboxQuotas = defineQuotas({
     description: 'Volumes, mounted or not',
     workspace: 200,
     owner: 1000,
+  },
+  templates: {
+    title: 'Templates',
+    unit: 'count',
+    description: 'Sandbox templates, with any number of builds',
+    workspace: 100,
+    owner: 500,
   },
   secrets: {
     title: 'Secrets',

@@ -178,6 +178,11 @@ export type {
   GuestSignIn,
   NewSandbox,
   OpenPort,
+  BuildLogLine,
+  DockerfilePlan,
+  NewBuild,
+  Template,
+  TemplateBuild,
   PortPreview,
   SandboxEvent,
   SandboxImage,
@@ -203,6 +208,7 @@ export { SandboxesClient, type CreateOptions } from './sandboxes/sandboxes.ts';
 export { SecretsClient } from './sandboxes/secrets.ts';
 export { SnapshotsClient, type SnapshotQuery } from './sandboxes/snapshots.ts';
 export { VolumesClient, type VolumeSnapshotQuery } from './sandboxes/volumes.ts';
+export { TemplatesClient, type BuildLogOptions } from './sandboxes/templates.ts';
 export { Terminal, type ConnectionState, type TerminalEnd, type TerminalOptions } from './sandboxes/terminal.ts';
 export type { OutputChunk, ProcessExit } from './sandboxes/v1-connection.ts';
 export type { OpenSocket, SocketLike, SocketRequest } from './open-socket.ts';

@@ -17,6 +17,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   domain: async () => (await import('./domain.ts')).registerDomainCommand,
   quota: async () => (await import('./quota.ts')).registerQuotaCommand,
   sandbox: async () => (await import('./sandbox.ts')).registerSandboxCommand,
+  template: async () => (await import('./template.ts')).registerTemplateCommand,
   secret: async () => (await import('./secret.ts')).registerSecretCommand,
   volume: async () => (await import('./volume.ts')).registerVolumeCommand,
   cluster: async () => (await import('./cluster.ts')).registerClusterCommand,

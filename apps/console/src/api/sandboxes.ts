@@ -7,6 +7,7 @@ import {
   type SandboxPage,
   type SandboxStatus,
   type Snapshot,
+  type Template,
   type Volume,
   type Workspace,
   type WorkspaceScope,
@@ -172,6 +173,31 @@ export function secretsQuery(api: SandboxesClient, workspace: Workspace) {
     queryKey: [...sandboxesKey(workspace), 'secrets'],
     queryFn: ({ signal }) => api.secrets.list({ signal }),
   });
+}
+
+/** Polls while a build is under way. */
+export function templatesQuery(api: SandboxesClient, workspace: Workspace) {
+  return queryOptions({
+    queryKey: [...sandboxesKey(workspace), 'templates'],
+    queryFn: async ({ signal }) => {
+      const templates: Template[] = [];
+      for await (const template of api.templates.list({}, { signal })) templates.push(template);
+      return templates;
+    },
+    refetchInterval: ({ state }) => (state.data?.some(isBuilding) === true ? WHILE_MOVING_MS : AT_REST_MS),
+  });
+}
+
+export function templateQuery(api: SandboxesClient, workspace: Workspace, name: string) {
+  return queryOptions({
+    queryKey: [...sandboxesKey(workspace), 'templates', name],
+    queryFn: ({ signal }) => api.templates.get(name, { signal }),
+    refetchInterval: ({ state }) => (state.data !== undefined && isBuilding(state.data) ? WHILE_MOVING_MS : AT_REST_MS),
+  });
+}
+
+function isBuilding({ builds }: Template): boolean {
+  return builds.some(({ status }) => status === 'building');
 }
 
 export function openPortsQuery(api: SandboxesClient, workspace: Workspace, id: string) {

@@ -51,6 +51,8 @@ export const workspacePages = [
   workspacePage(paths.snapshots, () => import('../pages/sandboxes/snapshots/all-snapshots-page.tsx'), 'AllSnapshotsPage', noSearch),
   workspacePage(paths.volumes, () => import('../pages/sandboxes/volumes/volumes-page.tsx'), 'VolumesPage', noSearch),
   workspacePage(paths.secrets, () => import('../pages/sandboxes/secrets/secrets-page.tsx'), 'SecretsPage', parseCreateSearch),
+  workspacePage(paths.templates, () => import('../pages/sandboxes/templates/templates-page.tsx'), 'TemplatesPage', noSearch),
+  workspacePage(paths.template, () => import('../pages/sandboxes/templates/template-page.tsx'), 'TemplatePage', noSearch),
   workspacePage(paths.clusters, () => import('../pages/clusters/list/clusters-page.tsx'), 'ClustersPage', parseCreateSearch),
 ] as const;
 

@@ -19,6 +19,8 @@ export const paths = {
   snapshots: '/w/$workspace/sandboxes/snapshots',
   volumes: '/w/$workspace/sandboxes/volumes',
   secrets: '/w/$workspace/secrets',
+  templates: '/w/$workspace/sandboxes/templates',
+  template: '/w/$workspace/sandboxes/templates/$template',
   sandbox: '/w/$workspace/sandboxes/$sandbox',
   sandboxFiles: '/w/$workspace/sandboxes/$sandbox/files',
   sandboxMetrics: '/w/$workspace/sandboxes/$sandbox/metrics',

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { renderE2bError, useErrorRenderer, type HttpApp, type RateLimiter } from '@svc/http';
 import type { SandboxAccess } from '../domain/access/sandbox-access.ts';
@@ -10,6 +11,7 @@ import { registerForkRoute } from '../e2b/control/fork-route.ts';
 import { registerLifecycleRoutes } from '../e2b/control/lifecycle-routes.ts';
 import { registerOtherRoutes } from '../e2b/control/other-routes.ts';
 import { registerNetworkRoute } from '../e2b/control/network-route.ts';
+import { registerTemplateControl } from '../e2b/control/template-routes.ts';
 import { registerControlRoutes } from '../e2b/control/sandbox-routes.ts';
 import { registerE2bVolumeRoutes } from '../e2b/control/volume-routes.ts';
 import { registerUnsupported } from '../e2b/control/unsupported.ts';
@@ -54,12 +56,23 @@ export interface E2bPartOptions {
   readonly traffic: PortTraffic;
   /** Domain whose hosts name a port and a sandbox. */
   readonly domain: string;
+  readonly publicUrl: () => string;
+  /** Signs URLs for uploads. */
+  readonly key: () => Promise<KeyObject>;
   /** URL for clients that require TLS. */
   readonly secureUrl: () => string;
 }
 
 /** Serves E2B clients from the same domain as the contract's own routes. */
-export function createE2bPart({ context, access, traffic, domain, secureUrl }: E2bPartOptions): E2bPart {
+export function createE2bPart({
+  context,
+  access,
+  traffic,
+  domain,
+  secureUrl,
+  publicUrl,
+  key,
+}: E2bPartOptions): E2bPart {
   const { clock, random, holder } = context;
   const hostDomain = (): string => {
     const { port } = new URL(secureUrl());
@@ -85,6 +98,8 @@ export function createE2bPart({ context, access, traffic, domain, secureUrl }: E
         registerNetworkRoute(scope, control);
         registerE2bVolumeRoutes(scope, control);
         registerOtherRoutes(scope, { ...control, sampler: usage.sampler, metrics: usage.store });
+        const { uploads } = deps.templates;
+        await registerTemplateControl(scope, { ...control, uploads, publicUrl, key });
         registerUnsupported(scope, CONTROL_PREFIX);
         registerStatusRoutes(scope, { prefix: ENVD_PREFIX, admission, sampler: usage.sampler });
         const services = [createProcessRpc({ processes, clock }), createFilesystemRpc({ files, watchers, clock })];

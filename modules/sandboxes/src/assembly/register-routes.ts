@@ -19,6 +19,7 @@ import type { PreviewPart } from './preview-module.ts';
 import type { SshListener } from '../ssh/ssh-listener.ts';
 import type { SecretService } from '../domain/secrets/secret-service.ts';
 import type { VolumeService } from '../domain/volumes/volume-service.ts';
+import type { TemplateService } from '../domain/templates/template-service.ts';
 import type { SnapshotService } from '../domain/snapshots/snapshot-service.ts';
 import { registerEgressRoute } from '../routes/egress-route.ts';
 import { registerExecRoutes } from '../routes/exec-routes.ts';
@@ -35,6 +36,7 @@ import { registerSecretRoutes } from '../routes/secret-routes.ts';
 import { registerSessionRoutes } from '../routes/session-routes.ts';
 import { registerSnapshotMakingRoutes, registerSnapshotRoutes } from '../routes/snapshot-routes.ts';
 import { registerSshRoutes } from '../routes/ssh-routes.ts';
+import { registerTemplateRoutes } from '../routes/template-routes.ts';
 import { registerTicketRoutes } from '../routes/ticket-routes.ts';
 import { registerVolumeRoutes } from '../routes/volume-routes.ts';
 import { registerWatchRoutes, WatchCounts } from '../routes/watch-routes.ts';
@@ -55,6 +57,7 @@ export interface RouteDeps {
   readonly service: SandboxService;
   readonly tickets: Tickets;
   readonly snapshots: SnapshotService;
+  readonly templates: TemplateService;
   readonly secrets: SecretService;
   readonly volumes: VolumeService;
   readonly files: FileService;
@@ -69,8 +72,8 @@ export interface RouteDeps {
 
 /** Registers every route of the module in its own scope, because errors use the shape of the sandbox contract. */
 export async function registerRoutes(app: HttpApp, deps: RouteDeps): Promise<void> {
-  const { config, clock, context, isolation, driver, catalog, images, service, snapshots, secrets, volumes, files } =
-    deps;
+  const { config, clock, context, isolation, driver, catalog, images, service, snapshots, files } = deps;
+  const { secrets, templates, volumes } = deps;
   const createLimiter = perMinute(config.max_creates_per_minute, clock, deps.replicas);
   const watches = new WatchCounts();
   await app.register(async (scope) => {
@@ -82,8 +85,9 @@ export async function registerRoutes(app: HttpApp, deps: RouteDeps): Promise<voi
     registerSnapshotRoutes(scope, snapshotRoutes);
     registerSecretRoutes(scope, secrets);
     registerVolumeRoutes(scope, { volumes, createLimiter });
+    await registerTemplateRoutes(scope, { templates, config, createLimiter });
     for (const prefix of PREFIXES) {
-      registerSandboxRoutes(scope, { prefix, isolation, secrets, ...snapshotRoutes });
+      registerSandboxRoutes(scope, { prefix, isolation, secrets, templates, ...snapshotRoutes });
       registerEgressRuleRoutes(scope, { prefix, context, service, secrets, images });
       registerSnapshotMakingRoutes(scope, { prefix, ...snapshotRoutes });
       registerTicketRoutes(scope, { prefix, service, tickets: deps.tickets });

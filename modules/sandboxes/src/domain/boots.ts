@@ -3,7 +3,9 @@ import type { Archive } from './archives/archive.ts';
 import { assertDiskRoom } from './disk-room.ts';
 import type { HelperConnection } from './helper/helper-connection.ts';
 import type { SandboxSpec } from './driver.ts';
-import { isCauseCode, type CauseCode } from '../errors.ts';
+import { isCauseCode, sandboxErrors, type CauseCode } from '../errors.ts';
+import { processEnvironment } from './egress-rules/process-environment.ts';
+import { ProcessStream } from './processes/process-stream.ts';
 import type { SandboxContext } from './context.ts';
 import { hostnameOf } from './identifiers.ts';
 import type { Sandbox, SandboxFault } from './sandbox.ts';
@@ -82,9 +84,9 @@ export class Boots {
   }
 
   /** Runs before a slot is taken, so that a slow download blocks no other start. An existing disk needs no image. */
-  async #prepareImage({ id, image, snapshotId, startedAt }: Sandbox, signal: AbortSignal): Promise<void> {
+  async #prepareImage({ id, image, snapshotId, template, startedAt }: Sandbox, signal: AbortSignal): Promise<void> {
     const { driver } = this.#context;
-    if (snapshotId !== null || startedAt !== null || (await driver.isCreated(id))) return;
+    if (snapshotId !== null || template !== null || startedAt !== null || (await driver.isCreated(id))) return;
     await driver.prepareImage?.(image, signal);
   }
 
@@ -106,6 +108,7 @@ export class Boots {
     try {
       await rules.prepare(sandbox, connection);
       await rules.apply(sandbox);
+      await startTemplate(sandbox, connection);
     } catch (error) {
       await connection.close();
       throw error;
@@ -188,6 +191,27 @@ export class Boots {
     await driver.stop(sandbox.id, 0).catch((cause: unknown) => {
       log.error({ err: cause, sandbox: sandbox.id }, 'a failed sandbox could not be cleaned up');
     });
+  }
+}
+
+/** Starts the command of the template in the background. It keeps running like any process, and is in the list of them. */
+async function startTemplate(sandbox: Sandbox, connection: HelperConnection): Promise<void> {
+  const { startCommand: argv, user, workingFolder: cwd } = sandbox.template ?? { startCommand: null };
+  if (argv === null || argv === undefined) return;
+  connection.require('processes');
+  const request = {
+    op: 'process.start',
+    detached: true,
+    argv,
+    env: processEnvironment(sandbox),
+    tag: 'template-start',
+  };
+  const place = { ...(cwd === null ? {} : { cwd }), ...(user === null ? {} : { user }) };
+  try {
+    (await ProcessStream.open(connection, { ...request, ...place })).close();
+  } catch (cause) {
+    const said = cause instanceof Error ? cause.message : String(cause);
+    throw sandboxErrors.RUNTIME_FAILED({ details: { reason: `its start command cannot run: ${said}` }, cause });
   }
 }
 

@@ -3,6 +3,7 @@ import type { Principal } from '@svc/access';
 import type { EgressRule } from './egress-rules/egress-rule.ts';
 import type { SandboxResources, NetworkMode, Isolation } from './driver.ts';
 import type { ExpiryAction, OnDrain, OnNodeLost, VolumeMount } from './sandbox.ts';
+import type { SandboxTemplate } from './templates/sandbox-template.ts';
 
 export interface CreateRequest {
   readonly workspaceUuid: string;
@@ -10,6 +11,8 @@ export interface CreateRequest {
   readonly image: string;
   /** Snapshot that provides the initial files. It belongs to the workspace, and `image` is its image. */
   readonly snapshotId: string | null;
+  /** Built image that provides the initial files. It belongs to the workspace, and `image` names it. */
+  readonly template: SandboxTemplate | null;
   readonly name: string | null;
   readonly environment: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
@@ -43,6 +46,7 @@ export function hashOf({
   onExpiry,
   resumeSeconds,
   volumes,
+  template,
   ...rest
 }: CreateRequest): string {
   const later = {
@@ -52,6 +56,7 @@ export function hashOf({
     ...(onExpiry === 'delete' ? {} : { onExpiry }),
     ...(resumeSeconds === null ? {} : { resumeSeconds }),
     ...(volumes.length === 0 ? {} : { volumes }),
+    ...(template === null ? {} : { template }),
   };
   const request = { workspaceUuid, ownerId: maker.id, ...rest, ...later, idempotencyKey: null };
   return createHash('sha256').update(JSON.stringify(request)).digest('hex');

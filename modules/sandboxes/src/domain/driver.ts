@@ -1,4 +1,6 @@
 import type { LiveEgressRules } from './egress-rules/egress-rule.ts';
+import type { ImageSettings } from './images/image-settings.ts';
+import type { SandboxTemplate } from './templates/sandbox-template.ts';
 import type { HelperConnection } from './helper/helper-connection.ts';
 import { sandboxErrors } from '../errors.ts';
 
@@ -22,6 +24,8 @@ export interface SandboxSpec {
   readonly image: string;
   /** Snapshot that provides the initial files. It has the same image. */
   readonly snapshotId?: string | null;
+  /** Built image that provides the files, instead of the one in the catalog. */
+  readonly template?: SandboxTemplate | null;
   readonly resources: SandboxResources;
   readonly network: NetworkMode;
   /** Entries as returned by `egressTarget`. Absent or null: all public hosts. */
@@ -149,6 +153,35 @@ export interface VolumeDriver {
   list(): Promise<readonly string[]>;
 }
 
+export interface BuiltImage {
+  /** Identifies the image on this machine. */
+  readonly digest: string;
+  readonly settings: ImageSettings;
+}
+
+/** Makes images from sandboxes. An image stays as long as a layer, a sandbox or a snapshot needs it. */
+export interface BuildDriver {
+  /** Prepares an image of the catalog and returns it. Throws UNKNOWN_IMAGE and IMAGE_PULL_FAILED. */
+  base(image: string, signal: AbortSignal): Promise<BuiltImage>;
+  /** Returns an image that was built earlier; null if it is gone. */
+  find(digest: string): Promise<BuiltImage | null>;
+  /**
+   * Makes an image of a stopped sandbox whose template is `building`, held by the layer, and continues the sandbox from it
+   * with an empty disk. `sizeBytes` is what the changes since the previous image take.
+   */
+  commit(
+    id: string,
+    layerId: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly digest: string; readonly sizeBytes: number }>;
+  /** Makes an image with the same files and other settings, held by the layer. */
+  configure(digest: string, layerId: string, settings: ImageSettings): Promise<string>;
+  /** Does nothing if the layer does not exist. Its image is removed once nothing needs it. */
+  remove(layerId: string): Promise<void>;
+  /** Ids of all layers on this machine. */
+  list(): Promise<readonly string[]>;
+}
+
 export interface PreparedFigures {
   readonly ready: number;
   readonly target: number;
@@ -174,6 +207,7 @@ export interface PreparedStarts {
  * - `pause`: freezes a sandbox and continues it.
  * - `snapshots`: copies the files of a sandbox (`snapshots`).
  * - `volumes`: mounts file systems that outlive a sandbox (`volumes`).
+ * - `templates`: makes images from sandboxes (`builds`).
  * - `egress_allow`: limits egress to named hosts (`limitsEgress`).
  * - `egress_rules`: adds secrets to requests outside of the sandbox (`applyRules`).
  * - `disk_limit`: a full disk fails the write. Without it, the disk is not limited, or a sandbox that exceeds it ends.
@@ -186,6 +220,7 @@ export type Capability =
   | 'pause'
   | 'snapshots'
   | 'volumes'
+  | 'templates'
   | 'egress_allow'
   | 'egress_rules'
   | 'disk_limit'
@@ -195,13 +230,17 @@ export type Capability =
   | 'disk_usage';
 
 /** A capability whose absence does not follow from the absence of a method. */
-export type DeclaredCapability = Exclude<Capability, 'snapshots' | 'volumes' | 'egress_allow' | 'egress_rules'>;
+export type DeclaredCapability = Exclude<
+  Capability,
+  'snapshots' | 'templates' | 'volumes' | 'egress_allow' | 'egress_rules'
+>;
 
 /** The names of what the driver lacks, in alphabetical order. */
 export function missingCapabilities(driver: SandboxDriver): Capability[] {
   const missing: Capability[] = [...(driver.lacks ?? [])];
   if (driver.snapshots === undefined) missing.push('snapshots');
   if (driver.volumes === undefined) missing.push('volumes');
+  if (driver.builds === undefined) missing.push('templates');
   if (driver.limitsEgress !== true) missing.push('egress_allow');
   if (driver.applyRules === undefined) missing.push('egress_rules');
   return missing.toSorted();
@@ -250,6 +289,8 @@ export interface SandboxDriver {
   readonly snapshots?: SnapshotDriver;
   /** Absent: not supported. */
   readonly volumes?: VolumeDriver;
+  /** Absent: not supported. */
+  readonly builds?: BuildDriver;
   /** Absent, or null until the driver is open: no prepared starts. */
   readonly preparedStarts?: PreparedStarts | null;
   /**

@@ -44,6 +44,11 @@ export function isSnapshotId(text: string): boolean {
   return /^snp_[a-z2-7]{26}$/.test(text);
 }
 
+/** `tpl_` and 26 characters of lower-case base32: a template, or a layer of one. */
+export function newTemplateId(randomBytes: (sizeBytes: number) => Buffer): string {
+  return `tpl_${characters(randomBytes(ID_CHARACTERS))}`;
+}
+
 const ADJECTIVES = [
   'amber',
   'brisk',

@@ -285,7 +285,7 @@ export class SandboxService {
 
   #assertPossible(request: CreateRequest): void {
     // A snapshot's image is available here even if the catalog no longer has it.
-    if (request.snapshotId === null && this.#catalog.find(request.image) === null) {
+    if (request.snapshotId === null && request.template === null && this.#catalog.find(request.image) === null) {
       const names = this.#catalog.names();
       throw sandboxErrors.UNKNOWN_IMAGE({
         details: { field: 'image', image: request.image, supported_images: names },
@@ -354,6 +354,7 @@ export class SandboxService {
       name: request.name ?? newName(random.bytes),
       image: request.image,
       snapshotId: request.snapshotId,
+      template: request.template,
       status: 'creating',
       stateReason: null,
       fault: null,

@@ -1,5 +1,6 @@
 import type { EgressRule } from './egress-rules/egress-rule.ts';
 import type { Isolation, MountedVolume, NetworkMode, SandboxResources } from './driver.ts';
+import type { SandboxTemplate } from './templates/sandbox-template.ts';
 import type { CauseCode } from '../errors.ts';
 
 export type SandboxStatus = 'creating' | 'running' | 'stopped' | 'error';
@@ -43,6 +44,8 @@ export interface Sandbox {
   readonly image: string;
   /** Snapshot that provided the initial files, instead of the bare image. */
   readonly snapshotId: string | null;
+  /** Built image that provided the initial files, and what it starts. */
+  readonly template: SandboxTemplate | null;
   readonly status: SandboxStatus;
   /** Reason code for the state: a cause code, or why it was stopped. */
   readonly stateReason: string | null;

@@ -29,8 +29,9 @@ export class WarmClaims {
   /** An exact match is inserted as running, which saves an update. */
   claim(request: CreateRequest, draft: Sandbox): WarmClaim {
     if (request.snapshotId !== null) return { sandbox: draft, warm: null, isPrepared: false };
-    // Its trust store is set up before it runs, and its volumes are mounted then.
-    if (request.egressRules.length > 0 || request.volumes.length > 0) return this.#claimPrepared(request, draft);
+    // Its trust store is set up before it runs, its volumes are mounted then, or its files are not those of the image.
+    const { egressRules, volumes, template } = request;
+    if (egressRules.length > 0 || volumes.length > 0 || template !== null) return this.#claimPrepared(request, draft);
     const hostname = request.name === null ? null : hostnameOf(request.name);
     const warm = this.#pool.take({ ...specPartOf(request), hostname });
     if (warm === null) return this.#claimPrepared(request, draft);
@@ -84,6 +85,7 @@ function specPartOf(request: CreateRequest): Omit<SandboxSpec, 'id' | 'hostname'
     onExpiry: _action,
     resumeSeconds: _resume,
     snapshotId: _snapshot,
+    template: _template,
     limit: _limit,
     idempotencyKey: _key,
     ...spec

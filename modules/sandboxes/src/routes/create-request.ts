@@ -8,6 +8,7 @@ import { egressTarget } from '../domain/egress-hosts.ts';
 import type { SandboxResources } from '../domain/driver.ts';
 import type { Sandbox, VolumeMount } from '../domain/sandbox.ts';
 import { sandboxErrors } from '../errors.ts';
+import type { UsableTemplate } from '../domain/templates/template-service.ts';
 import type { Snapshot } from '../domain/snapshots/snapshot.ts';
 import type { createBodySchema, egressRuleSchema } from './schemas.ts';
 
@@ -56,8 +57,13 @@ export function toCreateRequest(
   snapshot: Snapshot | null,
   isolation: IsolationPolicy,
   volumes: readonly VolumeMount[] = [],
+  template: UsableTemplate | null = null,
 ): CreateRequest {
-  const image = snapshot?.image ?? body.image;
+  const image = snapshot?.image ?? template?.name ?? body.image;
+  if (template !== null && (snapshot !== null || body.image !== undefined)) {
+    const reason = 'cannot be combined with image and snapshot_id';
+    throw sandboxErrors.INVALID_FIELD({ details: { field: 'template', reason } });
+  }
   if (image === undefined || (snapshot !== null && body.image !== undefined)) {
     const reason = snapshot === null ? 'is required' : 'is that of the snapshot';
     throw sandboxErrors.INVALID_FIELD({ details: { field: 'image', reason } });
@@ -74,6 +80,7 @@ export function toCreateRequest(
     maker: creatorFields(principal),
     image,
     snapshotId: snapshot?.id ?? null,
+    template: snapshot?.template ?? template?.template ?? null,
     expiresAt: null,
     // A guest's sandbox never outlives its time.
     onExpiry: principal.kind === 'guest' ? 'delete' : (body.on_expiry ?? 'delete'),
@@ -81,7 +88,7 @@ export function toCreateRequest(
     name: body.name ?? null,
     environment,
     labels: body.labels ?? {},
-    resources: parseResources(body.resources ?? {}, config, snapshot),
+    resources: parseResources(body.resources ?? {}, config, snapshot, template?.resources ?? null),
     network,
     egressAllow: parseEgressAllow(body.egress_allow, network),
     egressRules:
@@ -148,6 +155,7 @@ function parseResources(
   wanted: NonNullable<Static<typeof createBodySchema>['resources']>,
   { resources, maximum }: SandboxesConfig,
   snapshot: Snapshot | null,
+  usual: SandboxResources | null,
 ): SandboxResources {
   if (snapshot !== null && (wanted.disk_mb ?? snapshot.diskMb) !== snapshot.diskMb) {
     const reason = `is ${snapshot.diskMb}, as of the snapshot`;
@@ -159,9 +167,13 @@ function parseResources(
     throw sandboxErrors.INVALID_FIELD({ details: { field, reason: `at most ${maximum[name]} is allowed` } });
   }
   return {
-    cpuMillis: Math.round((wanted.cpu ?? resources.cpu) * 1000),
-    memoryMb: wanted.memory_mb ?? resources.memory_mb,
-    diskMb: snapshot?.diskMb ?? wanted.disk_mb ?? resources.disk_mb,
-    pids: wanted.pids ?? resources.pids,
+    cpuMillis: wanted.cpu === undefined && usual !== null ? usual.cpuMillis : cpuMillisOf(wanted.cpu ?? resources.cpu),
+    memoryMb: wanted.memory_mb ?? usual?.memoryMb ?? resources.memory_mb,
+    diskMb: snapshot?.diskMb ?? wanted.disk_mb ?? usual?.diskMb ?? resources.disk_mb,
+    pids: wanted.pids ?? usual?.pids ?? resources.pids,
   };
+}
+
+function cpuMillisOf(cpu: number): number {
+  return Math.round(cpu * 1000);
 }

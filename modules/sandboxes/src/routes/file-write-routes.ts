@@ -19,7 +19,7 @@ import {
   writeFileQuery,
   writtenSchema,
 } from './file-schemas.ts';
-import { plainArchive } from './plain-archive.ts';
+import { plainArchive } from '../domain/files/plain-archive.ts';
 import { parseMode, renderWritten } from './render-file.ts';
 import { idParamsSchema } from './schemas.ts';
 

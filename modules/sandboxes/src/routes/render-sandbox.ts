@@ -18,6 +18,7 @@ export function renderSandbox(sandbox: Sandbox, images: ImageProgressSource): St
     name: sandbox.name,
     image: sandbox.image,
     snapshot_id: sandbox.snapshotId,
+    template_build_id: sandbox.template?.buildId ?? null,
     status: sandbox.status,
     state_reason: sandbox.stateReason,
     error: sandbox.fault,

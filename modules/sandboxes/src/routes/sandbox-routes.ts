@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { SandboxesConfig } from '../config.ts';
 import type { IsolationPolicy } from '../domain/isolation.ts';
+import type { TemplateService } from '../domain/templates/template-service.ts';
 import type { SecretService } from '../domain/secrets/secret-service.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
 import type { VolumeService, WantedMount } from '../domain/volumes/volume-service.ts';
@@ -43,6 +44,7 @@ export interface SandboxRoutesOptions {
   readonly images: ImageProgressSource;
   readonly secrets: SecretService;
   readonly volumes: VolumeService;
+  readonly templates: TemplateService;
   readonly now: () => Date;
 }
 
@@ -109,7 +111,7 @@ function registerReads(app: HttpApp, { prefix, service, config, images }: Sandbo
 }
 
 function registerCreate(app: HttpApp, options: SandboxRoutesOptions): void {
-  const { prefix, service, snapshots, config, isolation, createLimiter, images } = options;
+  const { prefix, service, snapshots, templates, config, isolation, createLimiter, images } = options;
   app.post(
     prefix,
     {
@@ -129,11 +131,12 @@ function registerCreate(app: HttpApp, options: SandboxRoutesOptions): void {
       limitCreates(request, createLimiter);
       const key = request.headers['idempotency-key'] ?? null;
       const grant = grantOf(request);
-      const { snapshot_id: snapshotId } = request.body;
+      const { snapshot_id: snapshotId, template: reference } = request.body;
+      const template = reference === undefined ? null : await templates.usable(grant.workspaceUuid, reference);
       const snapshot = snapshotId === undefined ? null : await snapshots.usable(grant.workspaceUuid, snapshotId);
       const volumes = await options.volumes.resolve(grant.workspaceUuid, mountsOf(request.body.volumes));
       const caller = principalOf(request);
-      const create = toCreateRequest(request.body, caller, grant, config, key, snapshot, isolation, volumes);
+      const create = toCreateRequest(request.body, caller, grant, config, key, snapshot, isolation, volumes, template);
       // Those of a snapshot were checked when they were set.
       if (request.body.egress_rules !== undefined) {
         await options.secrets.assertKnown(grant.workspaceUuid, create.egressRules);

@@ -106,6 +106,7 @@ export const sandboxSchema = Type.Object({
   name: Type.String(),
   image: Type.String(),
   snapshot_id: nullable(Type.String({ description: 'Snapshot that the sandbox was created from' })),
+  template_build_id: nullable(Type.String({ description: 'Build of the template that the sandbox was created from' })),
   status: statusSchema,
   state_reason: nullable(Type.String()),
   error: nullable(Type.Object({ code: Type.String(), message: Type.String(), recoverable: Type.Boolean() })),
@@ -160,6 +161,13 @@ export const createBodySchema = Type.Object(
   {
     image: Type.Optional(
       Type.String({ minLength: 1, maxLength: 256, description: 'Name or alias of an image in the catalog' }),
+    ),
+    template: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 300,
+        description: 'Template to start from, instead of an image: its name, a name with a tag, or the ID of a build',
+      }),
     ),
     snapshot_id: Type.Optional(
       Type.String({ maxLength: 100, description: 'Snapshot to start from, instead of an image' }),

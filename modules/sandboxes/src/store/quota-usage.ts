@@ -12,7 +12,8 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import { sandboxQuotas } from '../quotas.ts';
 import type { SandboxTables } from './tables.ts';
 
-const { sandboxes, sandbox_cpus, sandbox_memory, sandbox_disk, snapshots, terminals, secrets, volumes } = sandboxQuotas;
+const { sandboxes, sandbox_cpus, sandbox_memory, sandbox_disk, snapshots, templates, terminals, secrets, volumes } =
+  sandboxQuotas;
 
 /** Blocks other counts of the workspace, its owner and the caller until the transaction ends. */
 export async function enterGate(
@@ -69,7 +70,31 @@ export async function usageByWorkspace(
   for (const row of await secretCounts(kysely, workspaceUuids)) {
     add(row.workspace_uuid, { [secrets.name]: Number(row.secrets) });
   }
+  for (const row of await templateCounts(kysely, workspaceUuids)) {
+    add(row.workspace_uuid, { [templates.name]: Number(row.templates) });
+  }
+  for (const row of await layerSums(kysely, workspaceUuids)) {
+    add(row.workspace_uuid, { [sandbox_disk.name]: Math.ceil(Number(row.size_bytes) / MIB) });
+  }
   return usages;
+}
+
+function templateCounts(kysely: Kysely<SandboxTables>, workspaceUuids: readonly string[]) {
+  return kysely
+    .selectFrom('template')
+    .select(({ fn }) => ['workspace_uuid', fn.countAll().as('templates')])
+    .where('workspace_uuid', 'in', [...workspaceUuids])
+    .groupBy('workspace_uuid')
+    .execute();
+}
+
+function layerSums(kysely: Kysely<SandboxTables>, workspaceUuids: readonly string[]) {
+  return kysely
+    .selectFrom('template_layer')
+    .select(({ fn }) => ['workspace_uuid', fn.sum('size_bytes').as('size_bytes')])
+    .where('workspace_uuid', 'in', [...workspaceUuids])
+    .groupBy('workspace_uuid')
+    .execute();
 }
 
 function secretCounts(kysely: Kysely<SandboxTables>, workspaceUuids: readonly string[]) {

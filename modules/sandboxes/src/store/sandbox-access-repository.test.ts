@@ -43,6 +43,7 @@ function sandbox(id: string): Sandbox {
     network: 'none',
     egressAllow: null,
     egressRules: [],
+    template: null,
     isolation: 'namespaces',
     volumes: [],
     idleTimeoutSeconds: null,

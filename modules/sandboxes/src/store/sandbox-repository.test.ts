@@ -32,6 +32,7 @@ function sandbox(changes: Partial<Sandbox>): Sandbox {
     resources: { cpuMillis: 1500, memoryMb: 1, diskMb: 2, pids: 3 },
     network: 'none',
     egressAllow: ['example.com'],
+    template: null,
     egressRules: [
       { host: 'a.example', header: 'x-key', query: null, secret: 'KEY', template: '{value}', insecure: false },
     ],

@@ -7,6 +7,7 @@ import type {
   SandboxStatus,
   VolumeMount,
 } from '../domain/sandbox.ts';
+import type { SandboxTemplate } from '../domain/templates/sandbox-template.ts';
 import type { EgressRule } from '../domain/egress-rules/egress-rule.ts';
 import type { Isolation, NetworkMode } from '../domain/driver.ts';
 import { isCauseCode } from '../errors.ts';
@@ -49,6 +50,7 @@ export function toRow(sandbox: Sandbox, accountableId: string): SandboxRow {
     last_activity_at: sandbox.lastActivityAt,
     removed_at: sandbox.removedAt,
     egress_rules: rulesColumn(sandbox.egressRules),
+    template: templateColumn(sandbox.template),
     paused_at: sandbox.pausedAt,
   };
 }
@@ -59,6 +61,14 @@ export function rulesColumn(rules: readonly EgressRule[]): string | null {
 
 export function parseRules(column: string | null): readonly EgressRule[] {
   return column === null ? [] : (JSON.parse(column) as EgressRule[]); // written by `rulesColumn`
+}
+
+export function templateColumn(template: SandboxTemplate | null): string | null {
+  return template === null ? null : JSON.stringify(template);
+}
+
+export function parseTemplate(column: string | null): SandboxTemplate | null {
+  return column === null ? null : (JSON.parse(column) as SandboxTemplate); // written by `templateColumn`
 }
 
 export function faultColumns(
@@ -94,6 +104,7 @@ export function fromRow(row: SandboxRow): Sandbox {
     network: row.network as NetworkMode,
     egressAllow: row.egress_allow === null ? null : (JSON.parse(row.egress_allow) as string[]),
     egressRules: parseRules(row.egress_rules),
+    template: parseTemplate(row.template),
     isolation: parseIsolation(row.isolation),
     volumes: row.volumes === null ? [] : (JSON.parse(row.volumes) as VolumeMount[]), // written by `toRow`
     idleTimeoutSeconds: row.idle_timeout_seconds,

@@ -22,6 +22,7 @@ function snapshot(id: string, changes: Partial<Snapshot> = {}): Snapshot {
     sandboxId: 'sbx_a',
     image: 'busybox',
     diskMb: 64,
+    template: null,
     egressRules: [],
     archivedAt: null,
     archiveError: null,

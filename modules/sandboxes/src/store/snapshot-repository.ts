@@ -12,7 +12,7 @@ import type {
 import { pageCursor, parseCursor } from './page-cursor.ts';
 import { writeEvents } from './event-log.ts';
 import { breachIn, enterGate } from './quota-usage.ts';
-import { parseRules, rulesColumn } from './sandbox-row.ts';
+import { parseRules, parseTemplate, rulesColumn, templateColumn } from './sandbox-row.ts';
 import type { RepositoryDeps } from './sandbox-repository.ts';
 import type { SandboxTables, SnapshotRow } from './tables.ts';
 
@@ -162,6 +162,7 @@ function toRow(snapshot: Snapshot, accountableId: string): SnapshotRow {
     archived_at: snapshot.archivedAt,
     archive_bytes: 0,
     archive_error: snapshot.archiveError,
+    template: templateColumn(snapshot.template),
   };
 }
 
@@ -182,5 +183,6 @@ export function snapshotFromRow(row: SnapshotRow): Snapshot {
     egressRules: parseRules(row.egress_rules),
     archivedAt: row.archived_at,
     archiveError: row.archive_error,
+    template: parseTemplate(row.template),
   };
 }

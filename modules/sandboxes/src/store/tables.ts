@@ -21,8 +21,8 @@ export const SECRET_NAME: UniqueKey = {
 };
 
 /**
- * Rows as defined by migrations 0020, 0055 to 0059, 0071, 0081, 0087, 0140, 0141, 0143, 0150, 0151, 0170, 0190, 0200 and
- * 0201. Times are ISO 8601 UTC, objects are JSON text, booleans are 0 or 1.
+ * Rows as defined by migrations 0020, 0055 to 0059, 0071, 0081, 0087, 0140, 0141, 0143, 0150, 0151, 0170, 0180, 0190, 0200
+ * and 0201. Times are ISO 8601 UTC, objects are JSON text, booleans are 0 or 1.
  */
 export interface SandboxTables {
   sandbox: SandboxRow;
@@ -72,6 +72,11 @@ export interface SandboxTables {
   sandbox_authority: { sandbox_id: string; certificate: string; wrapper: string; box: string };
   sandbox_volume: VolumeRow;
   sandbox_volume_mount: { sandbox_id: string; volume_id: string; read_only: number };
+  template: { id: string; workspace_uuid: string; name: string; owner_id: string; created_at: string };
+  template_tag: { template_id: string; tag: string; build_id: string; created_at: string };
+  template_build: TemplateBuildRow;
+  template_layer: TemplateLayerRow;
+  template_log: { build_id: string; sequence: number; at: string; level: string; step: number | null; message: string };
   sandbox_ticket: { hash: string; sandbox_id: string; granted: string; expires_at: string };
 }
 
@@ -114,6 +119,7 @@ export interface SandboxRow {
   resume_seconds: number | null;
   egress_rules: string | null;
   volumes: string | null;
+  template: string | null;
 }
 
 /** A value sealed under the master key that `wrapper` names. */
@@ -174,6 +180,7 @@ export interface SnapshotRow {
   state: string;
   created_at: string;
   egress_rules: string | null;
+  template: string | null;
   archived_at: string | null;
   archive_bytes: number | string;
   archive_error: string | null;
@@ -191,4 +198,34 @@ export interface ArchiveRow {
   wrapper: string;
   box: string;
   used_at: string;
+}
+
+export interface TemplateBuildRow {
+  id: string;
+  template_id: string;
+  workspace_uuid: string;
+  owner_id: string;
+  node: string;
+  status: string;
+  tags: string;
+  reason: string | null;
+  resources: string;
+  outcome: string | null;
+  layer_id: string | null;
+  digest: string | null;
+  log_lines: number;
+  created_at: string;
+  started_at: string | null;
+  finished_at: string | null;
+}
+
+export interface TemplateLayerRow {
+  id: string;
+  workspace_uuid: string;
+  node: string;
+  cache_key: string;
+  digest: string;
+  size_bytes: number;
+  created_at: string;
+  last_used_at: string;
 }

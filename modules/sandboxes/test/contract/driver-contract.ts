@@ -54,7 +54,7 @@ export function driverContract(make: () => Promise<ContractSubject>, lacks: read
 
   it('reports what it lacks', () => {
     const missing = missingCapabilities(subject.driver).filter(
-      (each) => each !== 'egress_allow' && each !== 'egress_rules',
+      (each) => each !== 'egress_allow' && each !== 'egress_rules' && each !== 'templates',
     );
     expect(missing).toEqual(lacks.toSorted());
   });

@@ -106,8 +106,12 @@ func descriptorPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) 
 // mountOverlay joins image and disk. The kernel keeps the mounter's identity for the file system's own work, and both
 // layers have the sandbox's ids, so the mounter must be one of them: a thread takes that id on, keeps its capabilities
 // and is thrown away.
-func mountOverlay(lower, folder string, id uint32) error {
-	data := "lowerdir=" + lower + ",upperdir=disk/upper,workdir=disk/work,redirect_dir=on,index=off"
+func mountOverlay(lower, folder string, id uint32, layerable bool) error {
+	redirects := "on"
+	if layerable {
+		redirects = "off" // a renamed folder is copied: a layer holds all that it shows
+	}
+	data := "lowerdir=" + lower + ",upperdir=disk/upper,workdir=disk/work,redirect_dir=" + redirects + ",index=off"
 	return onThread(func() error {
 		if err := unix.Unshare(unix.CLONE_FS); err != nil { // a working folder of the thread's own
 			return rootfsStep("unshare the working folder", err)

@@ -188,7 +188,7 @@ func (r *preparedStart) mountRoot(place string, p *plan, base uint32) error {
 	if err := mountMapped(r.mount, userns, unix.MOUNT_ATTR_NODEV, place+"/disk"); err != nil {
 		return rootfsStep("map the disk's ids", err)
 	}
-	return mountOverlay(lower, place, base)
+	return mountOverlay(lower, place, base, p.Layerable)
 }
 
 // dropPrepared takes away what nobody has asked for yet.

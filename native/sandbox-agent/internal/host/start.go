@@ -168,7 +168,7 @@ func (h *host) mountRoot(place string, p *plan, userns int, base uint32) error {
 		}
 		return err
 	}
-	return mountOverlay(lower, place, base)
+	return mountOverlay(lower, place, base, p.Layerable)
 }
 
 // launch calls the runtime from a thread that stands in the sandbox's cgroup, and reads the pid that it leaves behind.

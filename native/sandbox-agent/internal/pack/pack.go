@@ -13,6 +13,7 @@ import (
 	"sort"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -132,6 +133,7 @@ func (p *packer) write(name, file string, info fs.FileInfo, stat *syscall.Stat_t
 		return err
 	}
 	header.Name, header.Uname, header.Gname, header.Format = name, "", "", tar.FormatPAX
+	header.AccessTime, header.ChangeTime = time.Time{}, time.Time{} // they say nothing of the content
 	if info.IsDir() {
 		header.Name += "/"
 	}

@@ -1657,6 +1657,7 @@ export interface SandboxOperations {
         "name": string;
         "image": string;
         "snapshot_id": string | null;
+        "template_build_id": string | null;
         "status": "creating" | "running" | "stopped" | "error";
         "state_reason": string | null;
         "error": {
@@ -1741,6 +1742,8 @@ export interface SandboxOperations {
     body: {
       /** Name or alias of an image in the catalog */
       "image"?: undefined | string;
+      /** Template to start from, instead of an image: its name, a name with a tag, or the ID of a build */
+      "template"?: undefined | string;
       /** Snapshot to start from, instead of an image */
       "snapshot_id"?: undefined | string;
       "name"?: undefined | string | null;
@@ -1795,6 +1798,7 @@ export interface SandboxOperations {
       "name": string;
       "image": string;
       "snapshot_id": string | null;
+      "template_build_id": string | null;
       "status": "creating" | "running" | "stopped" | "error";
       "state_reason": string | null;
       "error": {
@@ -1878,6 +1882,7 @@ export interface SandboxOperations {
       "name": string;
       "image": string;
       "snapshot_id": string | null;
+      "template_build_id": string | null;
       "status": "creating" | "running" | "stopped" | "error";
       "state_reason": string | null;
       "error": {
@@ -1961,6 +1966,7 @@ export interface SandboxOperations {
       "name": string;
       "image": string;
       "snapshot_id": string | null;
+      "template_build_id": string | null;
       "status": "creating" | "running" | "stopped" | "error";
       "state_reason": string | null;
       "error": {
@@ -2060,6 +2066,7 @@ export interface SandboxOperations {
       "name": string;
       "image": string;
       "snapshot_id": string | null;
+      "template_build_id": string | null;
       "status": "creating" | "running" | "stopped" | "error";
       "state_reason": string | null;
       "error": {
@@ -2157,6 +2164,7 @@ export interface SandboxOperations {
       "name": string;
       "image": string;
       "snapshot_id": string | null;
+      "template_build_id": string | null;
       "status": "creating" | "running" | "stopped" | "error";
       "state_reason": string | null;
       "error": {
@@ -2512,6 +2520,7 @@ export interface SandboxOperations {
         "name": string;
         "image": string;
         "snapshot_id": string | null;
+        "template_build_id": string | null;
         "status": "creating" | "running" | "stopped" | "error";
         "state_reason": string | null;
         "error": {
@@ -2632,6 +2641,7 @@ export interface SandboxOperations {
       "name": string;
       "image": string;
       "snapshot_id": string | null;
+      "template_build_id": string | null;
       "status": "creating" | "running" | "stopped" | "error";
       "state_reason": string | null;
       "error": {
@@ -2811,6 +2821,7 @@ export interface SandboxOperations {
       "name": string;
       "image": string;
       "snapshot_id": string | null;
+      "template_build_id": string | null;
       "status": "creating" | "running" | "stopped" | "error";
       "state_reason": string | null;
       "error": {
@@ -2919,6 +2930,7 @@ export interface SandboxOperations {
       "name": string;
       "image": string;
       "snapshot_id": string | null;
+      "template_build_id": string | null;
       "status": "creating" | "running" | "stopped" | "error";
       "state_reason": string | null;
       "error": {
@@ -3000,6 +3012,7 @@ export interface SandboxOperations {
       "name": string;
       "image": string;
       "snapshot_id": string | null;
+      "template_build_id": string | null;
       "status": "creating" | "running" | "stopped" | "error";
       "state_reason": string | null;
       "error": {
@@ -3344,6 +3357,399 @@ export interface SandboxOperations {
       "host_key": string | null;
       /** SHA-256 fingerprint of the host key, as OpenSSH shows it */
       "fingerprint": string | null;
+    };
+  };
+  /** List templates by name, each with its newest build */
+  'GET /templates': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "page_size"?: undefined | number;
+      "cursor"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "templates": ({
+        "id": string;
+        "name": string;
+        "created_at": string;
+        "tags": ({
+          "tag": string;
+          "build_id": string;
+          "created_at": string;
+        })[];
+        /** Newest first */
+        "builds": ({
+          "id": string;
+          "template_id": string;
+          "name": string;
+          "status": "waiting" | "building" | "ready" | "error";
+          /** Tags that it takes when it is ready */
+          "tags": (string)[];
+          "error": {
+            "message": string;
+            "step": number | null;
+            "line": number | null;
+          } | null;
+          "steps": number | null;
+          "cached_steps": number | null;
+          "user": string | null;
+          "workdir": string | null;
+          "start_command": (string)[] | null;
+          "ready_command": string | null;
+          "ports": (number)[];
+          "resources": {
+            "cpu": number;
+            "memory_mb": number;
+            "disk_mb": number;
+            "pids": number;
+          };
+          "node": string;
+          /** Whether sandboxes can be created from it */
+          "available": boolean;
+          "created_at": string;
+          "started_at": string | null;
+          "finished_at": string | null;
+        })[];
+      })[];
+      "count": number;
+      "next_cursor": string | null;
+    };
+  };
+  /** Tell whether files were uploaded */
+  'GET /templates/files/{hash}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "hash": string;
+      "present": boolean;
+    };
+  };
+  /** Upload files for builds as a tar archive, plain or gzip, by its SHA-256 */
+  'PUT /templates/files/{hash}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "hash": string;
+      "size_bytes": number;
+    };
+  };
+  /** Check a Dockerfile and list the files that its build needs */
+  'POST /templates/plan': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      /** Text of a Dockerfile */
+      "dockerfile": string;
+      "build_args"?: undefined | Record<string, string>;
+      /** Stage of the Dockerfile to build; the last one by default */
+      "target"?: undefined | string;
+    };
+    answer: {
+      "steps": number;
+      /** Sources of each COPY from the context, in order: files[] of the build has an archive for each */
+      "copies": ({
+        "sources": (string)[];
+        "line": number | null;
+      })[];
+    };
+  };
+  /** Get a template */
+  'GET /templates/{name}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "id": string;
+      "name": string;
+      "created_at": string;
+      "tags": ({
+        "tag": string;
+        "build_id": string;
+        "created_at": string;
+      })[];
+      /** Newest first */
+      "builds": ({
+        "id": string;
+        "template_id": string;
+        "name": string;
+        "status": "waiting" | "building" | "ready" | "error";
+        /** Tags that it takes when it is ready */
+        "tags": (string)[];
+        "error": {
+          "message": string;
+          "step": number | null;
+          "line": number | null;
+        } | null;
+        "steps": number | null;
+        "cached_steps": number | null;
+        "user": string | null;
+        "workdir": string | null;
+        "start_command": (string)[] | null;
+        "ready_command": string | null;
+        "ports": (number)[];
+        "resources": {
+          "cpu": number;
+          "memory_mb": number;
+          "disk_mb": number;
+          "pids": number;
+        };
+        "node": string;
+        /** Whether sandboxes can be created from it */
+        "available": boolean;
+        "created_at": string;
+        "started_at": string | null;
+        "finished_at": string | null;
+      })[];
+    };
+  };
+  /** Delete a template with its builds; sandboxes created from it are not affected */
+  'DELETE /templates/{name}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "name": string;
+      "deleted": true;
+    };
+  };
+  /** Build a template from an image, a Dockerfile or steps; it is created if it is new */
+  'POST /templates/{name}/builds': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      /** Image of the catalog, or a template; not with a Dockerfile */
+      "from"?: undefined | string;
+      "steps"?: undefined | ({
+        /** Line for /bin/sh, or program and arguments */
+        "run": string | (string)[];
+        /** User of this command only */
+        "user"?: undefined | string;
+      } | {
+        "copy": {
+          "sources": (string)[];
+          "destination": string;
+          /** User, or user:group; root by default */
+          "owner"?: undefined | string;
+          /** Octal, such as 755 */
+          "mode"?: undefined | string;
+          /** SHA-256 of an archive that was uploaded to /api/templates/files */
+          "files"?: undefined | string;
+          /** Image or template to copy from, instead of uploaded files */
+          "from"?: undefined | string;
+        };
+      } | {
+        "env": Record<string, string>;
+      } | {
+        "workdir": string;
+      } | {
+        "user": string;
+      } | {
+        "expose": (number)[];
+      })[];
+      /** Text of a Dockerfile */
+      "dockerfile"?: undefined | string;
+      "build_args"?: undefined | Record<string, string>;
+      /** Stage of the Dockerfile to build; the last one by default */
+      "target"?: undefined | string;
+      /** Uploaded archive of each COPY of the Dockerfile that takes files of the context, in order */
+      "files"?: undefined | (string)[];
+      /** latest by default */
+      "tags"?: undefined | (string)[];
+      /** Line for /bin/sh, or program and arguments */
+      "start_command"?: undefined | string | (string)[];
+      /** Line for /bin/sh; the build waits until it succeeds */
+      "ready_command"?: undefined | string;
+      /** Of the sandboxes that build it, and the default of those created from it */
+      "resources"?: undefined | {
+        "cpu"?: undefined | number;
+        "memory_mb"?: undefined | number;
+        "disk_mb"?: undefined | number;
+        "pids"?: undefined | number;
+      };
+      /** Run all steps again */
+      "no_cache"?: undefined | boolean;
+    };
+    answer: {
+      "id": string;
+      "template_id": string;
+      "name": string;
+      "status": "waiting" | "building" | "ready" | "error";
+      /** Tags that it takes when it is ready */
+      "tags": (string)[];
+      "error": {
+        "message": string;
+        "step": number | null;
+        "line": number | null;
+      } | null;
+      "steps": number | null;
+      "cached_steps": number | null;
+      "user": string | null;
+      "workdir": string | null;
+      "start_command": (string)[] | null;
+      "ready_command": string | null;
+      "ports": (number)[];
+      "resources": {
+        "cpu": number;
+        "memory_mb": number;
+        "disk_mb": number;
+        "pids": number;
+      };
+      "node": string;
+      /** Whether sandboxes can be created from it */
+      "available": boolean;
+      "created_at": string;
+      "started_at": string | null;
+      "finished_at": string | null;
+    };
+  };
+  /** Get a build */
+  'GET /templates/{name}/builds/{build}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "id": string;
+      "template_id": string;
+      "name": string;
+      "status": "waiting" | "building" | "ready" | "error";
+      /** Tags that it takes when it is ready */
+      "tags": (string)[];
+      "error": {
+        "message": string;
+        "step": number | null;
+        "line": number | null;
+      } | null;
+      "steps": number | null;
+      "cached_steps": number | null;
+      "user": string | null;
+      "workdir": string | null;
+      "start_command": (string)[] | null;
+      "ready_command": string | null;
+      "ports": (number)[];
+      "resources": {
+        "cpu": number;
+        "memory_mb": number;
+        "disk_mb": number;
+        "pids": number;
+      };
+      "node": string;
+      /** Whether sandboxes can be created from it */
+      "available": boolean;
+      "created_at": string;
+      "started_at": string | null;
+      "finished_at": string | null;
+    };
+  };
+  /** Cancel a build */
+  'POST /templates/{name}/builds/{build}/cancel': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "id": string;
+      "template_id": string;
+      "name": string;
+      "status": "waiting" | "building" | "ready" | "error";
+      /** Tags that it takes when it is ready */
+      "tags": (string)[];
+      "error": {
+        "message": string;
+        "step": number | null;
+        "line": number | null;
+      } | null;
+      "steps": number | null;
+      "cached_steps": number | null;
+      "user": string | null;
+      "workdir": string | null;
+      "start_command": (string)[] | null;
+      "ready_command": string | null;
+      "ports": (number)[];
+      "resources": {
+        "cpu": number;
+        "memory_mb": number;
+        "disk_mb": number;
+        "pids": number;
+      };
+      "node": string;
+      /** Whether sandboxes can be created from it */
+      "available": boolean;
+      "created_at": string;
+      "started_at": string | null;
+      "finished_at": string | null;
+    };
+  };
+  /** Read the log of a build; wait_ms waits for new lines while it is under way */
+  'GET /templates/{name}/builds/{build}/logs': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "after"?: undefined | number;
+      "limit"?: undefined | number;
+      "wait_ms"?: undefined | number;
+    };
+    body: undefined;
+    answer: {
+      "lines": ({
+        "sequence": number;
+        "at": string;
+        "level": "info" | "warn" | "error";
+        "step": number | null;
+        "message": string;
+      })[];
+      /** after of the next request */
+      "next": number;
+      "status": "waiting" | "building" | "ready" | "error";
+      "error": {
+        "message": string;
+        "step": number | null;
+        "line": number | null;
+      } | null;
+    };
+  };
+  /** Give a build a tag */
+  'PUT /templates/{name}/tags/{tag}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      /** Tag or ID of the build */
+      "target": string;
+    };
+    answer: {
+      "tag": string;
+      "build_id": string;
+    };
+  };
+  /** Remove a tag; the image of a build without one is removed after an hour */
+  'DELETE /templates/{name}/tags/{tag}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "tag": string;
+      "deleted": true;
     };
   };
   /** List snapshots of volumes, newest first */

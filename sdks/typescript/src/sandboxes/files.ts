@@ -227,7 +227,11 @@ export class SandboxFiles {
   }
 }
 
-async function readContent(body: Uint8Array | Blob | ReadableStream<Uint8Array>, type: string): Promise<Content> {
+/** Prepares bytes as the body of a request. */
+export async function readContent(
+  body: Uint8Array | Blob | ReadableStream<Uint8Array>,
+  type: string,
+): Promise<Content> {
   if (body instanceof Uint8Array)
     return { type, body: body.buffer instanceof ArrayBuffer ? asOwn(body) : body.slice() };
   // Browsers cannot stream requests over HTTP/1.1; they keep a large blob on disk.

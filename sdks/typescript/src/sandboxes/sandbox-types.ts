@@ -18,6 +18,16 @@ export type Volume = SandboxOperations['GET /volumes/{name}']['answer'];
 export type NewVolume = SandboxOperations['POST /volumes']['body'];
 /** A copy of a volume. Create volumes from it with `volumes.create({ snapshot_id })`. */
 export type VolumeSnapshot = SandboxOperations['GET /volume-snapshots/{id}']['answer'];
+/** A template, with its tags and builds. */
+export type Template = SandboxOperations['GET /templates/{name}']['answer'];
+/** A build of a template. */
+export type TemplateBuild = Template['builds'][number];
+/** What to build: `from` and `steps`, or a Dockerfile. */
+export type NewBuild = SandboxOperations['POST /templates/{name}/builds']['body'];
+/** A line of the log of a build. */
+export type BuildLogLine = SandboxOperations['GET /templates/{name}/builds/{build}/logs']['answer']['lines'][number];
+/** The files that the build of a Dockerfile needs. */
+export type DockerfilePlan = SandboxOperations['POST /templates/plan']['answer'];
 /** Adds a secret to requests of a sandbox to a host, outside of the sandbox. */
 export type EgressRule = SandboxInfo['egress_rules'][number];
 /** Where sandboxes are reached over SSH. */

@@ -18,6 +18,7 @@ import type {
 import { SecretsClient } from './secrets.ts';
 import { SnapshotsClient } from './snapshots.ts';
 import { VolumesClient } from './volumes.ts';
+import { TemplatesClient } from './templates.ts';
 
 /** Options of a create. */
 export interface CreateOptions extends CallOptions {
@@ -60,6 +61,8 @@ export class SandboxesClient {
   readonly snapshots: SnapshotsClient;
   /** The volumes of the workspace. */
   readonly volumes: VolumesClient;
+  /** The templates of the workspace. */
+  readonly templates: TemplatesClient;
   readonly #transport: SandboxTransport;
   readonly #plain: Transport;
 
@@ -69,6 +72,7 @@ export class SandboxesClient {
     this.secrets = new SecretsClient(this.#transport);
     this.snapshots = new SnapshotsClient(this.#transport);
     this.volumes = new VolumesClient(this.#transport);
+    this.templates = new TemplatesClient(this.#transport);
   }
 
   /** Returns a client for the sandboxes of another workspace. */

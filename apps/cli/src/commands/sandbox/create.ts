@@ -26,6 +26,7 @@ interface CreateFlags extends ConnectionFlags {
   lifetime?: string;
   onExpiry?: string;
   snapshot?: string;
+  template?: string;
   onDrain?: string;
   onNodeLost?: string;
   wait: boolean;
@@ -55,6 +56,7 @@ export function registerSandboxCreate(parent: Command): void {
     .option('--lifetime <time>', 'Expire after this long, such as 12h')
     .option('--on-expiry <action>', 'When it expires: delete, pause, or stop (default: delete)')
     .option('--snapshot <id>', 'Start from a snapshot instead of an image')
+    .option('--template <name>', 'Start from a template, such as tools or tools:v2, instead of an image')
     .option(
       '--on-drain <choice>',
       'When its node is drained: stop (default), snapshot to also take a snapshot, or move to another node',
@@ -80,13 +82,7 @@ export function registerSandboxCreate(parent: Command): void {
 }
 
 function readRequest(image: string | undefined, flags: CreateFlags): NewSandbox {
-  const { name, env, label, snapshot, allow } = flags;
-  if (image === undefined && snapshot === undefined) {
-    throw usageFailure('an image or --snapshot is required', 'svc sandbox images lists available images');
-  }
-  if (image !== undefined && snapshot !== undefined) {
-    throw usageFailure('an image cannot be combined with --snapshot', `omit ${JSON.stringify(image)}`);
-  }
+  const { name, env, label, allow } = flags;
   const resources = {
     ...(flags.cpu !== undefined && { cpu: readNumber(flags.cpu, '--cpu') }),
     ...(flags.memory !== undefined && { memory_mb: readNumber(flags.memory, '--memory') }),
@@ -94,7 +90,7 @@ function readRequest(image: string | undefined, flags: CreateFlags): NewSandbox 
     ...(flags.pids !== undefined && { pids: readNumber(flags.pids, '--pids') }),
   };
   return {
-    ...(image === undefined ? { snapshot_id: snapshot } : { image }),
+    ...readSource(image, flags),
     ...(name !== undefined && { name }),
     ...(env !== undefined && { environment: readPairs(env, 'variable') }),
     ...(label !== undefined && { labels: readPairs(label, 'label') }),
@@ -119,6 +115,21 @@ function readVolume(text: string): NonNullable<NewSandbox['volumes']>[number] {
     throw usageFailure(`${JSON.stringify(text)} is not a volume and its path`, 'use NAME:/path or NAME:/path:ro');
   }
   return { name, path, ...(mode === 'ro' && { read_only: true }) };
+}
+
+function readSource(
+  image: string | undefined,
+  { snapshot, template }: CreateFlags,
+): Pick<NewSandbox, 'image' | 'snapshot_id' | 'template'> {
+  const given = [image, snapshot, template].filter((each) => each !== undefined);
+  if (given.length === 0) {
+    throw usageFailure('an image, --template or --snapshot is required', 'svc sandbox images lists available images');
+  }
+  if (given.length > 1) {
+    throw usageFailure('an image, --template and --snapshot cannot be combined', `omit ${JSON.stringify(given[0])}`);
+  }
+  if (image !== undefined) return { image };
+  return template === undefined ? { snapshot_id: snapshot } : { template };
 }
 
 function readNumber(text: string, flag: string): number {

@@ -105,6 +105,11 @@ export const authorizeTable = {
   'volume:create': byWriters('Create a volume'),
   'volume:update': byWriters('Resize a volume and create snapshots of it'),
   'volume:delete': byWriters('Delete a volume or a snapshot of one'),
+  'template:list': byReaders('List templates of sandboxes'),
+  'template:read': byReaders('Read a template, its builds and their logs'),
+  'template:create': byWriters('Build a template and upload files for it'),
+  'template:update': byWriters('Cancel builds and change tags of a template'),
+  'template:delete': byWriters('Delete a template'),
   'image:list': andGuestUsers(byReaders('List sandbox images')),
 
   'cluster:list': byReaders('List clusters'),

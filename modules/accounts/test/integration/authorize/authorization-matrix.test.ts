@@ -19,12 +19,14 @@ const SANDBOX_WRITES = words('sandbox:create sandbox:update sandbox:delete sandb
 const READS = [
   ...words('workspace:read quota:read store:read bucket:list bucket:read domain:list object:list object:read'),
   ...words('cluster:list cluster:read deployment:read command:read log:read event:read secret:list volume:list'),
+  ...words('template:list template:read'),
   ...SANDBOX_READS,
 ];
 const WRITES = [
   ...words('bucket:create key:list key:create key:delete object:write object:delete'),
   ...words('deployment:create command:exec command:cancel tunnel:use'),
   ...words('secret:create secret:update secret:delete volume:create volume:update volume:delete'),
+  ...words('template:create template:update template:delete'),
   ...SANDBOX_WRITES,
 ];
 const ADMINS = [

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -5,7 +6,7 @@ import { unlimitedDisk, type DiskSpace } from '@svc/runtime';
 import { assertDiskRoom } from '../../domain/disk-room.ts';
 import { sandboxErrors } from '../../errors.ts';
 import type { ImageCatalog, ImageEntry } from '../../domain/images/catalog.ts';
-import type { ImageSettings } from './image-settings.ts';
+import type { ImageSettings } from '../../domain/images/image-settings.ts';
 import { fetchFromSources } from './preparation.ts';
 import { ProgressBoard, stillPreparing, type ImageProgress } from '../../domain/images/progress.ts';
 import type { RegistrySource } from './sources/image-source.ts';
@@ -67,6 +68,8 @@ interface Preparation {
 
 const FOLDERS = ['layers', 'images', 'names', 'holds', 'leases', 'partial', 'work'];
 const MAX_ENTRIES = 1_000_000;
+/** As many as the launcher mounts, with room for the image of a sandbox's own. */
+const MAX_BUILT_LAYERS = 120;
 /** A prepared image may be collected before it is held; if that keeps happening, it is an error. */
 const MAX_ATTEMPTS = 3;
 
@@ -158,6 +161,54 @@ export class ImageStore {
       content.destroy();
       await release();
     }
+  }
+
+  /** Adds a layer to an image and holds the result. Without changes, that is the image itself. Throws IMAGE_PULL_FAILED. */
+  async extend(
+    holder: string,
+    base: string,
+    open: () => Promise<Readable>,
+    signal: AbortSignal,
+  ): Promise<{ digest: string; sizeBytes: number }> {
+    const release = await this.#references.lease();
+    try {
+      const record = await this.#records.image(base);
+      if (record === null) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its image is gone' } });
+      const layer = await this.#layers.add({ diffId: null, open }, signal);
+      if (layer.entries > 0 && record.layers.length >= MAX_BUILT_LAYERS) {
+        const reason = `it has more than ${MAX_BUILT_LAYERS} layers; join steps`;
+        throw sandboxErrors.ROOTFS_FAILED({ details: { reason } });
+      }
+      const layers = layer.entries === 0 ? record.layers : [...record.layers, layer];
+      const digest = layer.entries === 0 ? base : await this.#writeBuilt(layers, record.settings);
+      await this.#references.hold(holder, digest);
+      return { digest, sizeBytes: layer.entries === 0 ? 0 : layer.bytes };
+    } finally {
+      await release();
+    }
+  }
+
+  /** Makes an image with the same layers and other settings, and holds it. */
+  async configure(holder: string, base: string, settings: ImageSettings): Promise<string> {
+    const release = await this.#references.lease();
+    try {
+      const record = await this.#records.image(base);
+      if (record === null) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its image is gone' } });
+      const digest = await this.#writeBuilt(record.layers, settings);
+      await this.#references.hold(holder, digest);
+      return digest;
+    } finally {
+      await release();
+    }
+  }
+
+  async #writeBuilt(layers: ImageRecord['layers'], settings: ImageSettings): Promise<string> {
+    const names = layers.map(({ name }) => name);
+    const digest = `built-${createHash('sha256')
+      .update(JSON.stringify([names, settings]))
+      .digest('hex')}`;
+    await this.#records.writeImage({ digest, layers, settings });
+    return digest;
   }
 
   /** Releases a sandbox's image, which is removed if nothing else needs it. */

@@ -53,6 +53,12 @@ export class ArchiveReading implements Transfer {
     resultOf(await this.#stream.outcome, this.#path);
   }
 
+  /** Yields the whole archive. Each chunk is valid until the next one is requested. Throws at the end if it is incomplete. */
+  async *chunks(): AsyncGenerator<Buffer, void> {
+    yield* this.#incoming.chunks(this.#stream);
+    resultOf(await this.#stream.outcome, this.#path);
+  }
+
   close(): void {
     this.#stream.abandon();
     this.#end();

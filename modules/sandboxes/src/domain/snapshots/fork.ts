@@ -79,6 +79,7 @@ function createChildRequest(
     maker: request.maker,
     image: source.image,
     snapshotId,
+    template: source.template,
     name: name === null || count === 1 ? name : `${name.slice(0, 64 - String(index).length - 1)}-${index}`,
     environment: source.environment,
     labels: source.labels,

@@ -242,6 +242,7 @@ export class SnapshotService {
       egressRules: sandbox.egressRules,
       archivedAt: null,
       archiveError: null,
+      template: sandbox.template,
     };
   }
 }

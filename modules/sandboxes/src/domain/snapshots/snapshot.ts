@@ -1,4 +1,5 @@
 import type { EgressRule } from '../egress-rules/egress-rule.ts';
+import type { SandboxTemplate } from '../templates/sandbox-template.ts';
 import type { Admission, QuotaRefusal } from '../admission.ts';
 
 /**
@@ -32,6 +33,8 @@ export interface Snapshot {
   readonly archivedAt: string | null;
   /** Why it is not archived yet; null if no attempt failed. */
   readonly archiveError: string | null;
+  /** The template of the source, whose command starts in sandboxes created from it. */
+  readonly template: SandboxTemplate | null;
 }
 
 export interface SnapshotPage {

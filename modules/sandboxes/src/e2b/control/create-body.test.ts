@@ -40,6 +40,7 @@ describe('a create request of an E2B client', () => {
       catalog: new ImageCatalog(images.map(image), images[0] ?? null),
       limitsEgress,
       isolation: new IsolationPolicy('namespaces', { whyUnsupported: () => null }),
+      templates: { resolve: async () => null, usable: () => Promise.reject(new Error('no templates')) },
       snapshots: { usable: () => Promise.reject(new Error('no snapshots')) },
       volumes: {
         resolve: async (_workspace, wanted) => wanted.map((mount) => ({ ...mount, volumeId: `vol_${mount.name}` })),

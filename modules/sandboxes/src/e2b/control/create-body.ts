@@ -8,6 +8,7 @@ import { MAX_VOLUMES_OF_SANDBOX } from '../../domain/volumes/volume.ts';
 import { isSnapshotId } from '../../domain/identifiers.ts';
 import type { ExpiryAction } from '../../domain/sandbox.ts';
 import type { SnapshotService } from '../../domain/snapshots/snapshot-service.ts';
+import type { TemplateService } from '../../domain/templates/template-service.ts';
 import type { Snapshot } from '../../domain/snapshots/snapshot.ts';
 import type { VolumeService } from '../../domain/volumes/volume-service.ts';
 import { sandboxErrors } from '../../errors.ts';
@@ -68,6 +69,7 @@ export interface CreateDeps {
   readonly catalog: ImageCatalog;
   readonly snapshots: SnapshotService;
   readonly volumes: VolumeService;
+  readonly templates: TemplateService;
   readonly config: SandboxesConfig;
   readonly isolation: IsolationPolicy;
   /** Whether the driver can limit a sandbox to hosts and addresses. */
@@ -83,18 +85,23 @@ export async function toDomainRequest(
     catalog,
     snapshots,
     volumes,
+    templates,
     config,
     isolation,
     limitsEgress,
-  }: Omit<CreateDeps, 'snapshots' | 'volumes'> & {
+  }: Omit<CreateDeps, 'snapshots' | 'volumes' | 'templates'> & {
     snapshots: Pick<SnapshotService, 'usable'>;
     volumes: Pick<VolumeService, 'resolve'>;
+    templates: Pick<TemplateService, 'resolve' | 'usable'>;
   },
 ): Promise<CreateRequest> {
   assertSupported(body);
   const template = body.templateID.replace(/:(?:default|latest)$/, '');
   const snapshot = isSnapshotId(template) ? await snapshots.usable(grant.workspaceUuid, template) : null;
-  const image = snapshot === null ? imageOf(template, catalog) : undefined;
+  const name = template.toLowerCase();
+  const isOwn = snapshot === null && (await templates.resolve(grant.workspaceUuid, name)) !== null;
+  const built = isOwn ? await templates.usable(grant.workspaceUuid, name) : null;
+  const image = snapshot === null && built === null ? imageOf(template, catalog) : undefined;
   const mounts = (body.volumeMounts ?? []).map((mount) => ({ ...mount, readOnly: false }));
   const request = toCreateRequest(
     {
@@ -110,6 +117,7 @@ export async function toDomainRequest(
     snapshot,
     isolation,
     await volumes.resolve(grant.workspaceUuid, mounts),
+    built,
   );
   const lifetime = body.timeout ?? DEFAULT_TIMEOUT_SECONDS;
   return {

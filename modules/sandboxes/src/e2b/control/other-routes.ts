@@ -4,10 +4,10 @@ import { Type } from 'typebox';
 import type { MetricSample, MetricStore } from '../../domain/metrics/metric-sample.ts';
 import type { MetricSampler } from '../../domain/metrics/metric-sampler.ts';
 import type { Sandbox } from '../../domain/sandbox.ts';
-import { isSnapshotId, NAME_PATTERN } from '../../domain/identifiers.ts';
+import { NAME_PATTERN } from '../../domain/identifiers.ts';
 import { sandboxErrors } from '../../errors.ts';
 import { creatorFields, snapshotLimitOf } from '../../routes/create-request.ts';
-import { findImage, renderSnapshot } from './create-body.ts';
+import { renderSnapshot } from './create-body.ts';
 import { listOfTexts, textsOf } from './query-lists.ts';
 import { e2bIdParams, type ControlDeps } from './sandbox-routes.ts';
 import { findSandbox } from './sandbox-finder.ts';
@@ -27,22 +27,9 @@ export interface OtherDeps extends ControlDeps {
 export function registerOtherRoutes(app: HttpApp, deps: OtherDeps): void {
   registerSnapshots(app, deps);
   registerMetrics(app, deps);
-  const { prefix, catalog } = deps;
+  const { prefix } = deps;
   // Says nothing but that the platform responds.
   app.get(`${prefix}/health`, { config: { public: true }, schema: { hide: true } }, async () => ({ status: 'ok' }));
-  app.get(
-    `${prefix}/templates/aliases/:alias`,
-    {
-      config: { action: 'image:list' },
-      schema: { hide: true, params: Type.Object({ alias: Type.String({ maxLength: 256 }) }) },
-    },
-    async (request) => {
-      const template = request.params.alias;
-      const image = findImage(template, catalog);
-      if (image === null) throw sandboxErrors.TEMPLATE_NOT_FOUND({ details: { template, supported: catalog.names() } });
-      return { templateID: image, public: true };
-    },
-  );
   app.get(`${prefix}/teams`, { config: { action: 'sandbox:list' }, schema: { hide: true } }, async (request) => {
     const { workspaceUuid } = grantOf(request);
     return [{ teamID: workspaceUuid, name: workspaceUuid, apiKey: '', isDefault: true }];
@@ -93,18 +80,6 @@ function registerSnapshots(
       });
       if (page.nextCursor !== null) reply.header('x-next-token', page.nextCursor);
       return page.snapshots.map(renderSnapshot);
-    },
-  );
-
-  // E2B clients delete a snapshot as a template.
-  app.delete(
-    `${prefix}/templates/:id`,
-    { config: { action: 'sandbox:delete' }, schema: { hide: true, params: e2bIdParams } },
-    async (request, reply) => {
-      const id = request.params.id.replace(/:(?:default|latest)$/, '');
-      if (!isSnapshotId(id)) throw sandboxErrors.SNAPSHOT_NOT_FOUND();
-      await snapshots.remove(grantOf(request).workspaceUuid, id);
-      return reply.status(204).send();
     },
   );
 }

@@ -11,9 +11,9 @@ interface Refusal {
 /** Every refused part, which the page on E2B lists too. */
 const REFUSED: readonly Refusal[] = [
   {
-    paths: ['/v3/templates', '/v2/templates', '/v2/templates/*', '/templates', '/templates/*'],
-    feature: 'Building and listing templates',
-    remedy: 'use an image of GET /api/images or a snapshot as the template',
+    paths: ['/v2/templates/*', '/templates/*'],
+    feature: 'This part of templates',
+    remedy: 'build them with the Template class of an SDK of 2026, or with svc template build',
   },
   {
     paths: ['/volumecontent/*'],

@@ -91,8 +91,9 @@ async function download(
   reply: FastifyReply,
   { files }: FileTransferDeps,
 ): Promise<FastifyReply> {
-  const { workspaceUuid, id } = sandboxOf(request);
-  const opened = await filesFor(await files.of(workspaceUuid, id), userOf(request));
+  const sandbox = sandboxOf(request);
+  const { workspaceUuid, id } = sandbox;
+  const opened = await filesFor(await files.of(workspaceUuid, id), userOf(request), sandbox);
   const path = pathOf(opened, queryText(request.url, 'path') ?? '');
   const reading = await opened.read(path, {});
   const name = encodeURIComponent(path.slice(path.lastIndexOf('/') + 1)).replaceAll("'", '%27');
@@ -117,8 +118,9 @@ interface Uploaded {
 }
 
 async function upload(request: FastifyRequest, { files }: FileTransferDeps): Promise<Uploaded[]> {
-  const { workspaceUuid, id } = sandboxOf(request);
-  const opened = await filesFor(await files.forWriting(workspaceUuid, id), userOf(request));
+  const sandbox = sandboxOf(request);
+  const { workspaceUuid, id } = sandbox;
+  const opened = await filesFor(await files.forWriting(workspaceUuid, id), userOf(request), sandbox);
   const type = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
   return type === 'multipart/form-data' ? uploadForm(opened, request) : uploadBody(opened, request);
 }

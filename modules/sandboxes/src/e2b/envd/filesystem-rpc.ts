@@ -33,7 +33,7 @@ export interface FilesystemRpcDeps {
 /** `filesystem.Filesystem` over the files of a sandbox. Messages are parsed by their descriptors, hence the casts. */
 export function createFilesystemRpc({ files, watchers, clock }: FilesystemRpcDeps): RpcService {
   const of = async ({ sandbox, user }: Call): Promise<SandboxFiles> =>
-    filesFor(await files.of(sandbox.workspaceUuid, sandbox.id), user);
+    filesFor(await files.of(sandbox.workspaceUuid, sandbox.id), user, sandbox);
   const reads = { action: 'sandbox:files-read', isUnaudited: true } as const;
   return {
     name: 'filesystem.Filesystem',
@@ -86,7 +86,7 @@ export function createFilesystemRpc({ files, watchers, clock }: FilesystemRpcDep
 function changing(files: FileService): Record<'MakeDir' | 'Move' | 'Remove', RpcMethod> {
   const action = 'sandbox:files-write';
   const of = async ({ sandbox, user }: Call): Promise<SandboxFiles> =>
-    filesFor(await files.forWriting(sandbox.workspaceUuid, sandbox.id), user);
+    filesFor(await files.forWriting(sandbox.workspaceUuid, sandbox.id), user, sandbox);
   return {
     MakeDir: {
       action,

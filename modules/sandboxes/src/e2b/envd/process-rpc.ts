@@ -5,7 +5,7 @@ import type { ProcessSelector } from '../../domain/processes/process-info.ts';
 import type { ProcessRequest, ProcessService, SandboxProcesses } from '../../domain/processes/process-service.ts';
 import type { ProcessOutput, ProcessStream } from '../../domain/processes/process-stream.ts';
 import { sandboxErrors } from '../../errors.ts';
-import { DEFAULT_USER, isMissingUser } from './users.ts';
+import { isMissingUser, usualUser } from './users.ts';
 import { withKeepalive } from './keepalive.ts';
 import {
   describeProcess,
@@ -173,15 +173,15 @@ async function startAdapted(
   }
 }
 
-function toRequest({ process, pty, tag }: StartMessage, { user, timeoutMs }: Call): ProcessRequest {
+function toRequest({ process, pty, tag }: StartMessage, { sandbox, user, timeoutMs }: Call): ProcessRequest {
   if (process === undefined || process.cmd === '') throw invalid('process', 'is missing');
   const { cmd, args, envs, cwd } = process;
   const size = pty?.size;
   return {
     argv: [cmd, ...args],
     env: envs,
-    cwd: cwd === undefined || cwd === '' ? null : cwd,
-    user: user ?? DEFAULT_USER,
+    cwd: cwd === undefined || cwd === '' ? (sandbox.template?.workingFolder ?? null) : cwd,
+    user: user ?? usualUser(sandbox),
     tag: tag ?? null,
     timeoutMs,
     tty: pty === undefined ? null : size === undefined ? DEFAULT_SIZE : { cols: size.cols, rows: size.rows },

@@ -1,5 +1,6 @@
 import { skippedTitle } from '@svc/testing';
 import { describe } from 'vitest';
+import { buildContract } from '../../contract/build-contract.ts';
 import { driverContract, type ContractSubject } from '../../contract/driver-contract.ts';
 import { localDriverReason, localSubject } from '../../support/local-subject.ts';
 import { runningContract } from '../../contract/running-contract.ts';
@@ -15,5 +16,6 @@ for (const runtime of ['builtin', 'crun', 'runc'] as const) {
     };
     describe('as a driver', () => driverContract(make));
     describe('with programs', () => runningContract(make));
+    describe('making images', () => buildContract(make));
   });
 }

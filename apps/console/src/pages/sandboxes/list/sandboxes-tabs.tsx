@@ -3,7 +3,7 @@ import { useWorkspace } from '../../../session/use-session.ts';
 import { TabLinks } from '../../../ui/tab-links.tsx';
 
 /** Tabs of the pages about all sandboxes of the workspace. */
-export function SandboxesTabs({ current }: { current: 'sandboxes' | 'snapshots' | 'volumes' }) {
+export function SandboxesTabs({ current }: { current: 'sandboxes' | 'snapshots' | 'templates' | 'volumes' }) {
   const params = { workspace: useWorkspace().uuid };
   return (
     <TabLinks
@@ -12,6 +12,7 @@ export function SandboxesTabs({ current }: { current: 'sandboxes' | 'snapshots' 
         { label: 'Sandboxes', link: { to: paths.sandboxes, params }, current: current === 'sandboxes' },
         { label: 'Snapshots', link: { to: paths.snapshots, params }, current: current === 'snapshots' },
         { label: 'Volumes', link: { to: paths.volumes, params }, current: current === 'volumes' },
+        { label: 'Templates', link: { to: paths.templates, params }, current: current === 'templates' },
       ]}
     />
   );

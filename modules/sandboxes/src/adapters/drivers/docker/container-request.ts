@@ -1,4 +1,4 @@
-import type { ImageSettings } from '../../images/image-settings.ts';
+import type { ImageSettings } from '../../../domain/images/image-settings.ts';
 import type { SandboxSpec } from '../../../domain/driver.ts';
 import { HELPER_PATH, CAPABILITIES, MASKED_PATHS, READ_ONLY_PATHS } from '../local/oci-config.ts';
 import { seccompProfile } from '../local/seccomp-profile.ts';

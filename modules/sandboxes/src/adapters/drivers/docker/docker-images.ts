@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { sandboxErrors } from '../../../errors.ts';
 import type { ImageCatalog, ImageEntry } from '../../../domain/images/catalog.ts';
-import type { ImageSettings } from '../../images/image-settings.ts';
+import type { ImageSettings } from '../../../domain/images/image-settings.ts';
 import type { ImageStore } from '../../images/image-store.ts';
 import { formatReference, parseReference, type ImageReference } from '../../images/registry/reference.ts';
 import { unlessAborted } from '../../images/unless-aborted.ts';

@@ -35,7 +35,12 @@ export async function readKeptSnapshot(dataFolder: string, id: string): Promise<
   return readRecord(join(dataFolder, 'snapshots', id, 'snapshot.json'));
 }
 
-/** Image digests of all stored sandboxes and snapshots, by id. */
+/** The record of a layer of a template: `built/<id>.json`. */
+export function layerFile(dataFolder: string, id: string): string {
+  return join(dataFolder, 'built', `${id}.json`);
+}
+
+/** Image digests of all stored sandboxes, snapshots and layers of templates, by id. */
 export async function imagesInUse(dataFolder: string): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const id of await readdir(join(dataFolder, 'disks')).catch(noneIfMissing)) {
@@ -45,6 +50,11 @@ export async function imagesInUse(dataFolder: string): Promise<Map<string, strin
   for (const id of await readdir(join(dataFolder, 'snapshots')).catch(noneIfMissing)) {
     const kept = await readKeptSnapshot(dataFolder, id);
     if (kept !== null) found.set(id, kept.digest);
+  }
+  for (const name of await readdir(join(dataFolder, 'built')).catch(noneIfMissing)) {
+    const id = /^(tpl_[a-z2-7]{26})\.json$/.exec(name)?.[1];
+    const kept = id === undefined ? null : await readRecord(layerFile(dataFolder, id));
+    if (id !== undefined && kept !== null) found.set(id, kept.digest);
   }
   return found;
 }

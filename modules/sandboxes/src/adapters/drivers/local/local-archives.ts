@@ -6,7 +6,7 @@ import type { HelperBinaries } from '@svc/helper-binary';
 import { PieceReader } from '../../../domain/archives/archive-codec.ts';
 import type { ArchiveDriver, ArchiveSource, SandboxSpec } from '../../../domain/driver.ts';
 import { sandboxErrors } from '../../../errors.ts';
-import type { ImageSettings } from '../../images/image-settings.ts';
+import type { ImageSettings } from '../../../domain/images/image-settings.ts';
 import type { ImageStore } from '../../images/image-store.ts';
 import { packLayers } from '../../images/pack-layers.ts';
 import { readKeptSnapshot } from './kept-sandbox.ts';

@@ -23,6 +23,7 @@ import type { IssueCertificate } from './gateway/host-certificates.ts';
 import { runscStream } from './gvisor/runsc-stream.ts';
 import { imagesInUse, readKept, writeRecord, type KeptSandbox } from './kept-sandbox.ts';
 import { LauncherFailure } from './launcher-process.ts';
+import { LocalBuilds } from './local-builds.ts';
 import { LocalSnapshots } from './local-snapshots.ts';
 import { LocalVolumes } from './local-volumes.ts';
 import { prepareMachine, type Machine } from './machine.ts';
@@ -70,6 +71,7 @@ export class LocalDriver implements SandboxDriver {
   readonly name = 'local';
   readonly snapshots: LocalSnapshots;
   readonly volumes: LocalVolumes;
+  readonly builds: LocalBuilds;
   readonly limitsEgress = true;
   readonly #options: LocalDriverOptions;
   #machine: Machine | null = null;
@@ -82,9 +84,11 @@ export class LocalDriver implements SandboxDriver {
 
   constructor(options: LocalDriverOptions) {
     this.#options = options;
-    const { dataFolder } = options;
+    const { dataFolder, images, helperBinaries } = options;
+    const helper = async (): Promise<string> => (await helperBinaries(process.arch)).file;
     const template = (sizeMb: number) => this.#need().templates.ofSize(sizeMb);
     this.volumes = new LocalVolumes({ dataFolder, template, call: (...call) => this.#call(...call) });
+    this.builds = new LocalBuilds({ dataFolder, images, helper });
     this.snapshots = new LocalSnapshots({
       ...options,
       firstFiles: (spec) => firstFiles(spec, this.#need().nameservers, options.addressPrefix),
@@ -131,7 +135,7 @@ export class LocalDriver implements SandboxDriver {
     if (this.#created.has(spec.id) || (await this.#kept(spec.id)) !== null) return;
     if (typeof spec.snapshotId === 'string') return this.snapshots.provide(spec, spec.snapshotId);
     const folder = this.#folder(spec.id);
-    const image = await this.#options.images.claim(spec.id, spec.image, signal);
+    const image = await this.builds.claim(spec, signal);
     await templates.ofSize(spec.resources.diskMb);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const kept = { digest: image.digest, egressAllow: spec.egressAllow ?? null, isolation: spec.isolation };

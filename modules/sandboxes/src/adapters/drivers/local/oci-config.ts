@@ -1,12 +1,10 @@
-import type { ImageSettings } from '../../images/image-settings.ts';
+import { USUAL_PATH, type ImageSettings } from '../../../domain/images/image-settings.ts';
 import type { SandboxSpec } from '../../../domain/driver.ts';
 import type { RuntimeKind } from './runtime.ts';
 import { seccompProfile } from './seccomp-profile.ts';
 
 /** Path of the helper inside a sandbox, outside the sandbox's own files. */
 export const HELPER_PATH = '/.sandbox/agent';
-
-const USUAL_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** What root inside may do with its own files and processes; none of it reaches beyond the user namespace. */
 export const CAPABILITIES: readonly string[] = [

@@ -44,6 +44,7 @@ export function startPlan(spec: SandboxSpec, options: StartPlanOptions): Record<
       path,
       read_only: readOnly,
     })),
+    layerable: spec.template?.building === true,
     config: kind === 'runsc' ? runscConfig(config, spec.resources) : config,
   };
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { NO_SETTINGS } from '../image-settings.ts';
+import { NO_SETTINGS } from '../../../domain/images/image-settings.ts';
 import { collectGarbage, type CollectorDeps } from './collect-garbage.ts';
 import { ImageRecords } from './image-records.ts';
 import { LayerStore, type StoredLayer } from './layer-store.ts';

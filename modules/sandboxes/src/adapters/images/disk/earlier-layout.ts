@@ -1,6 +1,6 @@
 import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { NO_SETTINGS } from '../image-settings.ts';
+import { NO_SETTINGS } from '../../../domain/images/image-settings.ts';
 import { isMissing, isThere, writeWhole } from './files.ts';
 import type { ImageRecords } from './image-records.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { NO_SETTINGS, type ImageSettings } from '../image-settings.ts';
+import { NO_SETTINGS, type ImageSettings } from '../../../domain/images/image-settings.ts';
 import { namesIn, readIfThere, writeWhole } from './files.ts';
 import type { StoredLayer } from './layer-store.ts';
 

@@ -1,4 +1,4 @@
-import { readSettings, type ImageSettings } from '../image-settings.ts';
+import { readSettings, type ImageSettings } from '../../../domain/images/image-settings.ts';
 import { isDigest } from './reference.ts';
 import { RegistryFailure } from './registry-failure.ts';
 

@@ -1,5 +1,5 @@
 import type { ImageSourceSpec } from '../../../domain/images/catalog.ts';
-import { NO_SETTINGS, type ImageSettings } from '../image-settings.ts';
+import { NO_SETTINGS, type ImageSettings } from '../../../domain/images/image-settings.ts';
 import type { ProgressBoard } from '../../../domain/images/progress.ts';
 import { detectCompression, openDecompressed } from '../disk/decompress.ts';
 import type { LayerStore, StoredLayer } from '../disk/layer-store.ts';

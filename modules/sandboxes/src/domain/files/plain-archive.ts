@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { sandboxErrors } from '../errors.ts';
+import { sandboxErrors } from '../../errors.ts';
 
 /** Real archives of text stay below 100; zip bombs reach thousands. */
 const MAX_RATIO = 200;

@@ -8,6 +8,9 @@ export interface ImageSettings {
   readonly command: readonly string[];
 }
 
+/** What processes get if their image sets no `PATH`. */
+export const USUAL_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
 export const NO_SETTINGS: ImageSettings = {
   environment: {},
   workingFolder: null,

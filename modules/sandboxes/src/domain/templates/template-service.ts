@@ -1,0 +1,363 @@
+import type { Principal } from '@svc/access';
+import { isAppError } from '@svc/errors';
+import { sandboxErrors } from '../../errors.ts';
+import type { SandboxContext } from '../context.ts';
+import type { SandboxResources } from '../driver.ts';
+import { newTemplateId } from '../identifiers.ts';
+import type { SandboxService } from '../sandbox-service.ts';
+import { MAX_STEPS, type BuildPlan } from './build-plan.ts';
+import { BUILD_LABEL } from './build-sandbox.ts';
+import type { SandboxTemplate } from './sandbox-template.ts';
+import type { TemplateBuilder } from './template-builder.ts';
+import type { TemplateFiles } from './template-files.ts';
+import {
+  DEFAULT_TAG,
+  parseTemplateName,
+  TEMPLATE_TAG_PATTERN,
+  type LogLine,
+  type Template,
+  type TemplateBuild,
+  type TemplateRepository,
+  type TemplateTag,
+} from './template.ts';
+
+const KEPT_BUILDS = 20;
+/** A build that was requested and not started. */
+const WAITING_MS = 3_600_000;
+/** A build without a tag, so that its creator can give it one. */
+const UNTAGGED_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+const POLL_MS = 1_000;
+
+const NO_PLACE = { step: null, line: null, unknownUser: null };
+
+export interface BuildRequest {
+  readonly workspaceUuid: string;
+  readonly maker: Pick<Principal, 'kind' | 'id'>;
+  /** Name, also with a tag. */
+  readonly name: string;
+  readonly tags: readonly string[];
+  readonly resources: SandboxResources;
+}
+
+export interface TemplateServiceDeps {
+  readonly context: SandboxContext;
+  readonly repository: TemplateRepository;
+  readonly service: SandboxService;
+  readonly uploads: TemplateFiles;
+  readonly keptDays: number;
+}
+
+/** A build that sandboxes can be created from on this node. */
+export interface UsableTemplate {
+  /** `name:tag`, or the id of the build. */
+  readonly name: string;
+  readonly template: SandboxTemplate;
+  readonly resources: SandboxResources;
+}
+
+/** Templates of workspaces and their builds. The caller authorizes access to the workspace. */
+export class TemplateService {
+  readonly uploads: TemplateFiles;
+  readonly #deps: TemplateServiceDeps;
+  readonly #builder: TemplateBuilder;
+  /** Callers that wait for the log of a build. */
+  readonly #waiting = new Map<string, Set<() => void>>();
+
+  constructor(deps: TemplateServiceDeps, builder: (changed: (buildId: string) => void) => TemplateBuilder) {
+    this.#deps = deps;
+    this.uploads = deps.uploads;
+    this.#builder = builder((buildId) => this.#wake(buildId));
+  }
+
+  get buildsUnderWay(): number {
+    return this.#builder.underWay;
+  }
+
+  /** Creates a build that waits for its plan. Throws TEMPLATES_UNAVAILABLE, INVALID_FIELD and QUOTA_EXCEEDED. */
+  async request({ workspaceUuid, maker, name, tags, resources }: BuildRequest): Promise<[Template, TemplateBuild]> {
+    this.#builder.driver();
+    const { context, repository } = this.#deps;
+    const parsed = parseTemplateName(name);
+    if (parsed === null) {
+      const reason = 'takes lower-case letters, digits, ., _ and -, and a tag after a colon';
+      throw sandboxErrors.INVALID_FIELD({ details: { field: 'name', reason } });
+    }
+    assertTags(tags);
+    const wanted = [...new Set([...(parsed.tag === null ? [] : [parsed.tag]), ...tags])];
+    const createdAt = context.clock.now().toISOString();
+    const id = newTemplateId(context.random.bytes);
+    const draft = { id, workspaceUuid, name: parsed.name, ownerId: maker.id, createdAt };
+    const template = await repository.ensure(draft, await context.quotaLimits.readLimits(workspaceUuid));
+    const build: TemplateBuild = {
+      id: context.random.uuid(), // as clients of E2B's protocol expect
+      templateId: template.id,
+      workspaceUuid,
+      ownerId: maker.id,
+      node: context.node,
+      status: 'waiting',
+      tags: wanted.length === 0 ? [DEFAULT_TAG] : wanted,
+      failure: null,
+      resources,
+      outcome: null,
+      layerId: null,
+      digest: null,
+      createdAt,
+      startedAt: null,
+      finishedAt: null,
+    };
+    await repository.insertBuild(build);
+    return [template, build];
+  }
+
+  /** Starts a waiting build. Throws BUILD_STARTED, TEMPLATE_ELSEWHERE, NODE_DRAINING and INVALID_FIELD. */
+  async start(build: TemplateBuild, plan: BuildPlan): Promise<void> {
+    const { repository, context, service } = this.#deps;
+    this.#builder.driver();
+    if (build.node !== context.node) throw sandboxErrors.TEMPLATE_ELSEWHERE();
+    service.assertTakesSandboxes();
+    const steps = plan.stages.reduce((sum, stage) => sum + stage.steps.length, 0);
+    if (steps > MAX_STEPS) {
+      throw sandboxErrors.INVALID_FIELD({ details: { field: 'steps', reason: `at most ${MAX_STEPS} are allowed` } });
+    }
+    for (const { steps: each } of plan.stages) await this.#assertUploaded(build.workspaceUuid, each);
+    if (!(await repository.startBuild(build.id, context.clock.now().toISOString())))
+      throw sandboxErrors.BUILD_STARTED();
+    this.#builder.begin({ ...build, status: 'building' }, plan);
+  }
+
+  async #assertUploaded(workspaceUuid: string, steps: BuildPlan['stages'][number]['steps']): Promise<void> {
+    for (const step of steps) {
+      if (step.kind !== 'copy' || step.from !== null) continue;
+      if (step.files !== null && (await this.uploads.has(workspaceUuid, step.files))) continue;
+      const reason = `${step.text.slice(0, 100)}: its files were not uploaded to this node`;
+      throw sandboxErrors.INVALID_FIELD({ details: { field: 'files', reason } });
+    }
+  }
+
+  list(workspaceUuid: string, page: { limit: number; after: string | null }): Promise<readonly Template[]> {
+    return this.#deps.repository.list(workspaceUuid, page);
+  }
+
+  count(workspaceUuid: string): Promise<number> {
+    return this.#deps.repository.count(workspaceUuid);
+  }
+
+  /** Throws TEMPLATE_NOT_FOUND. */
+  async get(workspaceUuid: string, idOrName: string): Promise<Template> {
+    const template = await this.#deps.repository.find(workspaceUuid, idOrName);
+    if (template === null) throw sandboxErrors.TEMPLATE_NOT_FOUND({ details: { template: idOrName.slice(0, 200) } });
+    return template;
+  }
+
+  builds(template: Template, limit = KEPT_BUILDS): Promise<readonly TemplateBuild[]> {
+    return this.#deps.repository.builds(template.id, limit);
+  }
+
+  /** Throws TEMPLATE_NOT_FOUND and BUILD_NOT_FOUND. */
+  async build(workspaceUuid: string, idOrName: string, buildId: string): Promise<TemplateBuild> {
+    const template = await this.get(workspaceUuid, idOrName);
+    const build = isBuildId(buildId) ? await this.#deps.repository.findBuild(buildId) : null;
+    if (build === null || build.templateId !== template.id) throw sandboxErrors.BUILD_NOT_FOUND();
+    return build;
+  }
+
+  /** Removes a template with its builds, and ends one under way. Sandboxes created from it keep their files. */
+  async remove(workspaceUuid: string, idOrName: string): Promise<void> {
+    const template = await this.get(workspaceUuid, idOrName);
+    const builds = await this.#deps.repository.builds(template.id, 1000);
+    if (!(await this.#deps.repository.remove(template.id))) {
+      throw sandboxErrors.TEMPLATE_NOT_FOUND({ details: { template: idOrName } });
+    }
+    for (const { id } of builds) await this.#builder.cancel(id, 'The template was deleted');
+    await this.#collectLayers();
+  }
+
+  /** Ends a build that is under way on this node. Throws BUILD_NOT_FOUND, and TEMPLATE_ELSEWHERE. */
+  async cancel(workspaceUuid: string, idOrName: string, buildId: string): Promise<TemplateBuild> {
+    const build = await this.build(workspaceUuid, idOrName, buildId);
+    const { repository, context } = this.#deps;
+    if (build.node !== context.node) throw sandboxErrors.TEMPLATE_ELSEWHERE();
+    const message = 'The build was cancelled';
+    if (this.#builder.isRunning(buildId)) await this.#builder.cancel(buildId, message);
+    else await repository.failBuild(buildId, { ...NO_PLACE, message }, context.clock.now().toISOString());
+    return this.build(workspaceUuid, idOrName, buildId);
+  }
+
+  tags(template: Template): Promise<readonly TemplateTag[]> {
+    return this.#deps.repository.tags(template.id);
+  }
+
+  /** Gives the build of a name further tags; with `of`, only one of that template. Throws TEMPLATE_NOT_FOUND and INVALID_FIELD. */
+  async assignTags(
+    workspaceUuid: string,
+    target: string,
+    tags: readonly string[],
+    of: Template | null = null,
+  ): Promise<TemplateBuild> {
+    assertTags(tags);
+    const build = await this.resolve(workspaceUuid, target);
+    if (build === null || (of !== null && build.templateId !== of.id))
+      throw sandboxErrors.TEMPLATE_NOT_FOUND({ details: { template: target.slice(0, 200) } });
+    if (build.digest === null) throw sandboxErrors.TEMPLATE_NOT_READY({ details: { template: target } });
+    const { repository, context } = this.#deps;
+    await repository.assignTags(build.templateId, build.id, tags, context.clock.now().toISOString());
+    return build;
+  }
+
+  /** Throws TEMPLATE_NOT_FOUND. */
+  async removeTags(workspaceUuid: string, name: string, tags: readonly string[]): Promise<void> {
+    const template = await this.get(workspaceUuid, name);
+    await this.#deps.repository.removeTags(template.id, tags);
+  }
+
+  /** The build that a name, a name with a tag, or an id stands for; null if there is none. */
+  async resolve(workspaceUuid: string, reference: string): Promise<TemplateBuild | null> {
+    const { repository } = this.#deps;
+    if (isBuildId(reference)) {
+      const build = await repository.findBuild(reference);
+      if (build !== null) return build.workspaceUuid === workspaceUuid ? build : null;
+    }
+    const parsed = parseTemplateName(reference);
+    if (parsed === null) return null;
+    const template = await repository.find(workspaceUuid, parsed.name); // also by its id
+    if (template === null) return null;
+    const tag = await repository.findTag(template.id, parsed.tag ?? DEFAULT_TAG);
+    const found = tag?.buildId ?? (parsed.tag === null ? await this.#onlyBuild(template) : null);
+    return found === null ? null : repository.findBuild(found);
+  }
+
+  /** Without the default tag, the newest build with any tag. */
+  async #onlyBuild(template: Template): Promise<string | null> {
+    const tags = await this.#deps.repository.tags(template.id);
+    return tags.toSorted((one, other) => other.createdAt.localeCompare(one.createdAt))[0]?.buildId ?? null;
+  }
+
+  /** What a sandbox is created from. Throws TEMPLATE_NOT_FOUND, TEMPLATE_NOT_READY and TEMPLATE_ELSEWHERE. */
+  async usable(workspaceUuid: string, reference: string): Promise<UsableTemplate> {
+    const build = await this.resolve(workspaceUuid, reference);
+    if (build === null) throw sandboxErrors.TEMPLATE_NOT_FOUND({ details: { template: reference.slice(0, 200) } });
+    if (build.digest === null || build.outcome === null) {
+      throw sandboxErrors.TEMPLATE_NOT_READY({ details: { template: reference } });
+    }
+    if (build.node !== this.#deps.context.node) throw sandboxErrors.TEMPLATE_ELSEWHERE();
+    const { user, workingFolder, startCommand } = build.outcome;
+    const isNamed = parseTemplateName(reference)?.tag === null && !isBuildId(reference);
+    return {
+      name: isNamed ? `${reference}:${DEFAULT_TAG}` : reference,
+      template: { digest: build.digest, buildId: build.id, user, workingFolder, startCommand },
+      resources: build.resources,
+    };
+  }
+
+  /** Lines of the log from a number on. Waits for the next ones while the build is under way, at most `waitMs`. */
+  async log(
+    build: TemplateBuild,
+    options: { after: number; limit: number; waitMs: number },
+    signal: AbortSignal,
+  ): Promise<{ lines: readonly LogLine[]; build: TemplateBuild }> {
+    const { repository, context } = this.#deps;
+    const untilMs = context.clock.nowMs() + options.waitMs;
+    for (;;) {
+      // Read before the lines: a build that has ended by then has all of them.
+      const current = await repository.findBuild(build.id);
+      if (current === null) throw sandboxErrors.BUILD_NOT_FOUND();
+      const lines = await repository.log(build.id, options.after, options.limit);
+      const isOver = current.status === 'ready' || current.status === 'error';
+      const leftMs = untilMs - context.clock.nowMs();
+      if (lines.length > 0 || isOver || leftMs <= 0 || signal.aborted) return { lines, build: current };
+      await this.#nextChange(build.id, Math.min(leftMs, POLL_MS), signal);
+    }
+  }
+
+  /** Lines of the log that were written at this time or later. */
+  logSince(build: TemplateBuild, since: string, limit: number): Promise<readonly LogLine[]> {
+    return this.#deps.repository.logSince(build.id, since, limit);
+  }
+
+  /** Ends builds that an earlier process left under way, removes their sandboxes, and layers without a record. */
+  async reconcile(): Promise<void> {
+    const { repository, context, service } = this.#deps;
+    const { driver, node, clock } = context;
+    if (driver.builds === undefined) return;
+    for (const build of await repository.unfinished(node, ['building'])) {
+      const message = 'The platform restarted during the build; build again';
+      await repository.failBuild(build.id, { ...NO_PLACE, message }, clock.now().toISOString());
+      await this.#removeSandboxes(service, build);
+    }
+    const known = await repository.layerIds(node);
+    for (const id of await driver.builds.list()) if (!known.has(id)) await driver.builds.remove(id);
+    await this.sweep();
+  }
+
+  /** Ends builds that were never started, and removes what no build needs any more. */
+  async sweep(): Promise<void> {
+    const { repository, context, keptDays } = this.#deps;
+    const { driver, node, clock } = context;
+    if (driver.builds === undefined) return;
+    const before = (ageMs: number): string => new Date(clock.nowMs() - ageMs).toISOString();
+    for (const { id } of await repository.unfinished(node, ['waiting'], before(WAITING_MS))) {
+      const message = 'The build was not started within an hour';
+      await repository.failBuild(id, { ...NO_PLACE, message }, clock.now().toISOString());
+    }
+    for (const build of await repository.untagged(node, before(UNTAGGED_MS))) {
+      await repository.forgetImage(build.id);
+      await repository.pruneBuilds(build.templateId, KEPT_BUILDS);
+    }
+    await this.#collectLayers();
+    await this.uploads.sweep(new Date(clock.nowMs() - keptDays * DAY_MS));
+  }
+
+  close(): Promise<void> {
+    return this.#builder.close();
+  }
+
+  /** A build in progress has its last layer without a record of the build for a moment, so none runs meanwhile. */
+  async #collectLayers(): Promise<void> {
+    const { repository, context, keptDays } = this.#deps;
+    if (this.#builder.underWay > 0) return;
+    const before = new Date(context.clock.nowMs() - keptDays * DAY_MS).toISOString();
+    for (const { id } of await repository.unusedLayers(context.node, before)) {
+      await repository.removeLayer(id);
+      await context.driver.builds?.remove(id);
+    }
+  }
+
+  async #removeSandboxes(service: SandboxService, { id, workspaceUuid }: TemplateBuild): Promise<void> {
+    const filter = { labels: { [BUILD_LABEL]: id }, pageSize: 100, cursor: null };
+    const { sandboxes } = await service.list(workspaceUuid, filter);
+    for (const sandbox of sandboxes) {
+      await service.remove(workspaceUuid, sandbox.id).catch((error: unknown) => {
+        if (!isAppError(error) || error.code !== 'SANDBOX_NOT_FOUND') throw error;
+      });
+    }
+  }
+
+  #wake(buildId: string): void {
+    for (const wake of this.#waiting.get(buildId) ?? []) wake();
+  }
+
+  async #nextChange(buildId: string, waitMs: number, signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waiting = this.#waiting.get(buildId) ?? new Set();
+    this.#waiting.set(buildId, waiting.add(resolve));
+    const cancel = this.#deps.context.clock.setTimer(resolve, waitMs);
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    await promise;
+    cancel();
+    waiting.delete(resolve);
+    if (waiting.size === 0) this.#waiting.delete(buildId);
+  }
+}
+
+function isBuildId(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
+}
+
+function assertTags(tags: readonly string[]): void {
+  const pattern = new RegExp(TEMPLATE_TAG_PATTERN);
+  const index = tags.findIndex((tag) => !pattern.test(tag));
+  if (index === -1) return;
+  const reason = 'takes letters, digits, ., _ and -';
+  throw sandboxErrors.INVALID_FIELD({ details: { field: `tags[${index}]`, reason } });
+}
