@@ -8,8 +8,10 @@ export interface CuttableProxy extends AsyncDisposable {
   readonly connections: number;
   /** Resets all connections and refuses new ones. */
   cut(): Promise<void>;
-  /** Accepts connections again, on the same port. */
+  /** Accepts connections again, on the same port, and passes everything on without delay. Ends silent connections. */
   restore(): Promise<void>;
+  /** Delays what clients send from now on by this, on open connections too, until `restore`. */
+  slow(roundTripMs: number): void;
   /**
    * Like a network that drops packets: connections stay open, but no byte arrives in either direction. `open`: only
    * those that are open now; `all`: new ones too, until `restore`.
@@ -17,6 +19,7 @@ export interface CuttableProxy extends AsyncDisposable {
   silence(which: 'open' | 'all'): void;
 }
 
+/** Host and port are read for each connection, so an object with getters can send new connections elsewhere. */
 export interface CuttableProxyOptions {
   readonly host: string;
   readonly port: number;
@@ -31,6 +34,7 @@ export async function startCuttableProxy(options: CuttableProxyOptions): Promise
   const sockets = new Set<Socket>();
   const silent = new WeakSet<Socket>();
   let isSilent = false;
+  let delayMs = options.roundTripMs ?? 0;
   const keep = (socket: Socket): void => {
     sockets.add(socket);
     socket.setNoDelay(true);
@@ -43,11 +47,15 @@ export async function startCuttableProxy(options: CuttableProxyOptions): Promise
       keep(socket);
       if (isSilent) silent.add(socket);
     }
+    const delayed: Buffer[] = [];
     client.on('data', (bytes: Buffer) => {
       if (silent.has(client)) return;
       if (options.onClientData?.(bytes) === 'cut') reset(client, server);
-      else if (options.roundTripMs === undefined) server.write(bytes);
-      else setTimeout(() => server.write(bytes), options.roundTripMs); // equal delays keep the order
+      else if (delayMs === 0 && delayed.length === 0) server.write(bytes);
+      else {
+        delayed.push(bytes); // each timer sends the oldest, so a changed delay keeps the order
+        setTimeout(() => server.write(delayed.shift() ?? ''), delayMs);
+      }
     });
     if (isSilent) server.resume();
     else server.pipe(client);
@@ -59,7 +67,7 @@ export async function startCuttableProxy(options: CuttableProxyOptions): Promise
   await once(listener, 'listening');
   const { port } = listener.address() as AddressInfo; // a TCP server has no other kind of address
   const cut = async (): Promise<void> => {
-    const closed = new Promise((resolve) => listener.close(resolve));
+    const closed = new Promise((resolve) => listener.close(resolve)); // also if it was closed before
     reset(...sockets);
     await closed;
   };
@@ -70,10 +78,16 @@ export async function startCuttableProxy(options: CuttableProxyOptions): Promise
     },
     cut,
     restore: async () => {
+      delayMs = options.roundTripMs ?? 0;
+      if (listener.listening && !isSilent) return;
+      if (listener.listening) await cut();
       isSilent = false;
       listener = createServer(accept);
       listener.listen(port, '127.0.0.1');
       await once(listener, 'listening');
+    },
+    slow: (roundTripMs) => {
+      delayMs = roundTripMs;
     },
     silence: (which) => {
       isSilent = which === 'all';
