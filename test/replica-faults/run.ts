@@ -27,7 +27,7 @@ const LOAD_MS = 5_000;
 export async function runOutside(wanted: Wanted & { readonly stop: AbortSignal }): Promise<number> {
   const { folder, say, stop } = wanted;
   // Installs missing programs while there is a network.
-  await using first = await startPlatform({ dataFolder: join(folder, 'first') });
+  await using first = await startPlatform({ dataFolder: join(folder, 'prepared') });
   await first.stop();
   const main = fileURLToPath(new URL('main.ts', import.meta.url));
   const flags = ['--inside', folder, '--faults', String(wanted.faults), '--seed', String(wanted.seed)];

@@ -13,7 +13,7 @@ export const CLOCK_AHEAD_SECONDS = 30;
 const REPLICAS = 3;
 const STARTS = 5;
 const WAIT_MS = 90_000;
-const RESOURCES = { cpu: 0.5, memory_mb: 64, disk_mb: 32, pids: 32 };
+const RESOURCES = { cpu: 0.5, memory_mb: 64, disk_mb: 64, pids: 32 };
 const UNLIMITED = { sandbox_cpus: 'unlimited', sandbox_memory: 'unlimited', sandbox_disk: 'unlimited' };
 
 /** Nothing but the faults refuses a request. */
