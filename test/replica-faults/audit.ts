@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { namesIn } from '../sandbox-kills/ground.ts';
 import { processes } from '../sandbox-kills/machine.ts';
 import { pick } from '../sandbox-kills/client.ts';
+import type { AgentLoad } from './agent-load.ts';
 import { call } from './client.ts';
 import type { Journal, KnownSandbox, SandboxFacts } from './journal.ts';
 import { LINES_FILE } from './sandbox-load.ts';
@@ -21,6 +22,7 @@ export interface Audited {
   readonly world: World;
   readonly journal: Journal;
   readonly store: Store;
+  readonly agent: AgentLoad;
   readonly random: () => number;
 }
 
@@ -33,7 +35,7 @@ interface Row extends SandboxFacts {
 
 /** Reports what is wrong once no request is pending and every fault is healed. */
 export async function audit(audited: Audited, restLimitMs = REST_LIMIT_MS): Promise<string[]> {
-  const { world, journal } = audited;
+  const { world, journal, agent } = audited;
   const ended = world.ended.map((replica) => `${replica.name} ended by itself: ${complaintsOf(replica).at(-1) ?? ''}`);
   if (ended.length > 0) return ended;
   await world.untilReady();
@@ -51,6 +53,7 @@ export async function audit(audited: Audited, restLimitMs = REST_LIMIT_MS): Prom
     ...(await compareLists(world, rows)),
     ...(await compareLines(audited, rows)),
     ...(await compareObjects(audited)),
+    ...(await agent.audit()),
   ];
 }
 
@@ -141,17 +144,18 @@ async function compareLines(audited: Audited, rows: readonly Row[]): Promise<str
     const row = rows.find(({ id }) => id === known.id);
     const replica = world.replicas[index % world.replicas.length];
     if (row?.status !== 'running' || replica === undefined) continue;
-    findings.push(...journal.judgeLines(known, await readLines(replica, known)));
+    const text = await readLines(replica, known);
+    if (text === null) findings.push(`${replica.name} does not return the lines of ${known.id}`);
+    else findings.push(...journal.judgeLines(known, text));
   }
   return findings;
 }
 
-async function readLines(replica: Replica, { id }: KnownSandbox): Promise<string> {
+async function readLines(replica: Replica, { id }: KnownSandbox): Promise<string | null> {
   const json = { command: `cat ${LINES_FILE} 2>/dev/null || true` };
   const answer = await call(replica, 'POST', `/api/sandboxes/${id}/exec`, { json });
-  if (answer?.status !== 200)
-    throw new Error(`${replica.name} answered ${answer?.status ?? 'nothing'} for the lines of ${id}`);
-  return String(answer.body['stdout']);
+  const output = answer?.body['stdout'];
+  return typeof output === 'string' ? output : null;
 }
 
 /** Every replica lists the objects that clients know, and those that changed have the right bytes at each of them. */
@@ -168,7 +172,9 @@ async function compareObjects({ world, journal, store, random }: Audited): Promi
     for (const [key, { possible }] of journal.objects) {
       const size = sizes.get(key);
       const isPossible = possible.some((content) => content?.sizeBytes === size);
-      if (!isPossible) findings.push(`${replica.name} lists object ${key} with ${size ?? 'no'} bytes`);
+      if (isPossible) continue;
+      findings.push(`${replica.name} lists object ${key} with ${size ?? 'no'} bytes`);
+      read.add(key);
     }
   }
   for (const key of listed) if (!journal.objects.has(key)) read.add(key);

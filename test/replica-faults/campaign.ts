@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { randomSource } from '../sandbox-kills/random-source.ts';
 import { audit, type Audited } from './audit.ts';
+import { AgentLoad } from './agent-load.ts';
 import type { Client } from './client.ts';
 import { areApart, inflict, planFaults, type FaultName } from './faults.ts';
 import { Journal } from './journal.ts';
@@ -25,16 +26,18 @@ export class Campaign implements AsyncDisposable {
   readonly journal: Journal;
   readonly inflicted = new Map<FaultName, number>();
   readonly world: World;
+  readonly agent: AgentLoad;
   readonly #store: Store;
   readonly #random: () => number;
   readonly #seed: number;
   #rounds = 0;
 
-  private constructor(seed: number, journal: Journal, world: World, store: Store) {
+  private constructor(seed: number, journal: Journal, world: World, store: Store, agent: AgentLoad) {
     this.#seed = seed;
     this.journal = journal;
     this.world = world;
     this.#store = store;
+    this.agent = agent;
     this.#random = randomSource(seed);
   }
 
@@ -44,7 +47,9 @@ export class Campaign implements AsyncDisposable {
     try {
       const [first] = world.replicas;
       if (first === undefined) throw new Error('there are no replicas');
-      return new Campaign(seed, journal, world, await Store.create(first));
+      const store = await Store.create(first);
+      const agent = await AgentLoad.start(world, folder, randomSource(seed + 1));
+      return new Campaign(seed, journal, world, store, agent);
     } catch (error) {
       await world[Symbol.asyncDispose]();
       throw error;
@@ -56,7 +61,7 @@ export class Campaign implements AsyncDisposable {
   }
 
   get audited(): Audited {
-    return { world: this.world, journal: this.journal, store: this.#store, random: this.#random };
+    return { world: this.world, journal: this.journal, store: this.#store, agent: this.agent, random: this.#random };
   }
 
   /** A plan for so many faults. */
@@ -91,12 +96,13 @@ export class Campaign implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.agent[Symbol.asyncDispose]();
     this.#store.close();
     await this.world[Symbol.asyncDispose]();
   }
 
   async #inflict(name: FaultName): Promise<void> {
-    await inflict(name, this.world, this.#random);
+    await inflict(name, this.world, this.agent, this.#random);
     this.inflicted.set(name, (this.inflicted.get(name) ?? 0) + 1);
   }
 
@@ -108,6 +114,7 @@ export class Campaign implements AsyncDisposable {
       ...Array.from({ length: STORE_CLIENTS }, (_, index) =>
         useStore(this.#client(`store-${index}`), this.#store, signal),
       ),
+      this.agent.use(this.#client('tunnel'), signal),
       ...Array.from({ length: SANDBOX_CLIENTS }, (_, index) => useSandboxes(this.#client(`boxes-${index}`), signal)),
     ];
     try {

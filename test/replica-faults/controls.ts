@@ -190,6 +190,18 @@ export const CONTROLS: readonly Control[] = [
     expected: [/command \d+ of sandbox \S+ \(sbx_\w+\) was refused and ran/],
     plant: async ({ known, line }) => {
       known.lines.set(line, 'refused');
+      return () => void known.lines.set(line, 'done');
+    },
+  },
+  {
+    name: 'requests through a tunnel that arrived twice, never, or though they were refused',
+    expected: [
+      /tunnel request -1 arrived 2 times/,
+      /request -2 was answered and did not/,
+      /request -3 was refused and/,
+    ],
+    plant: async ({ agent }) => {
+      agent.plant();
       return () => undefined;
     },
   },
@@ -247,7 +259,7 @@ async function createSandbox({ journal }: Campaign, holder: Replica): Promise<Kn
   const label = 'boxes-control';
   const known = journal.beginSandbox(label);
   const json = { image: 'busybox', network: 'none', labels: { campaign: label } };
-  const { body } = await answered(holder, 'POST', '/api/sandboxes?wait_ms=60000', json);
+  const { body } = await answered(holder, 'POST', '/api/sandboxes?wait_ms=30000', json);
   known.id = String(body['id']);
   known.existence = 'there';
   return known;
@@ -282,7 +294,12 @@ function record(name: string, expected: RegExp, columns: Columns): Control {
     expected: [expected],
     plant: async (subject) => {
       await setColumns(subject, columns);
-      return () => setColumns(subject, { node: subject.holder.nodeId, status: 'running', removed_at: null });
+      return async () => {
+        const { journal, known, holder } = subject;
+        await setColumns(subject, { node: holder.nodeId, status: 'running', removed_at: null });
+        known.existence = 'there';
+        if (!journal.sandboxes.includes(known)) journal.sandboxes.push(known); // the auditor took it for lost
+      };
     },
   };
 }

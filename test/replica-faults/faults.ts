@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CuttableProxy } from '@svc/testing';
 import { pick } from '../sandbox-kills/client.ts';
+import type { AgentLoad } from './agent-load.ts';
 import type { Replica, World } from './world.ts';
 
 type Part = 'replica' | 'link' | 'database' | 'engine';
@@ -16,6 +17,7 @@ interface Fault {
 
 interface Hit {
   readonly world: World;
+  readonly agent: AgentLoad;
   readonly random: () => number;
   readonly replica: Replica;
   /** Resolves after a random time between these. */
@@ -33,10 +35,13 @@ export const FAULTS = {
   kill: {
     share: 20,
     parts: REPLICA,
-    inflict: async ({ world, replica, between }) => {
+    inflict: async ({ world, agent, replica, between }) => {
+      const hadAgent = await agent.isHeldBy(replica);
       await world.kill(replica);
+      const takeover = hadAgent === true ? agent.measureTakeover(replica) : undefined;
       await between(0, 3_000);
       await world.start(replica);
+      await takeover;
     },
   },
   pause: {
@@ -148,12 +153,12 @@ export function areApart(one: FaultName, other: FaultName): boolean {
 }
 
 /** Inflicts a fault on a random replica or on what all share; resolves once it is healed. */
-export async function inflict(name: FaultName, world: World, random: () => number): Promise<void> {
+export async function inflict(name: FaultName, world: World, agent: AgentLoad, random: () => number): Promise<void> {
   const replica = pick(random, world.replicas);
   if (replica === undefined) throw new Error('there are no replicas');
   const between = (leastMs: number, mostMs: number): Promise<void> => delay(leastMs + random() * (mostMs - leastMs));
   world.note(`${name} (${FAULTS[name].parts.length > 1 ? 'all' : replica.name})`);
-  await FAULTS[name].inflict({ world, random, replica, between });
+  await FAULTS[name].inflict({ world, agent, random, replica, between });
   world.note(`end of ${name}`);
 }
 

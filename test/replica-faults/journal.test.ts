@@ -42,9 +42,7 @@ describe('a command', () => {
     const journal = new Journal(1);
     const sandbox = withLines(journal, new Map([[7, 'open']]));
     expect(journal.judgeLines(sandbox, '')).toEqual([]);
-    expect(journal.judgeLines(sandbox, '7\n')).toEqual([
-      'command 7 of sandbox boxes-0-1 (sbx_a) was refused and ran',
-    ]);
+    expect(journal.judgeLines(sandbox, '7\n')).toEqual(['command 7 of sandbox boxes-0-1 (sbx_a) was refused and ran']);
   });
 
   it('runs in its own sandbox', () => {

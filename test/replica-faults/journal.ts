@@ -113,7 +113,7 @@ export class Journal {
       if (ids.length > 1) findings.push(`${subject} was created ${ids.length} times: ${ids.join(', ')}`);
       if (known.existence === 'there' && !ids.includes(known.id ?? '')) findings.push(`${subject} is lost`);
       if (known.existence === 'gone' && ids.length > 0) findings.push(`${subject} was deleted and is there`);
-      known.id = ids[0] ?? known.id;
+      if (known.id === null || !ids.includes(known.id)) known.id = ids[0] ?? known.id;
       known.existence = ids.length === 0 ? 'gone' : 'there';
     }
     const left = this.sandboxes.filter(({ existence }) => existence === 'there');
@@ -134,11 +134,12 @@ export class Journal {
       if (found > 1) findings.push(`command ${number} ${subject} ran ${found} times`);
       if (found === 0 && state === 'done') findings.push(`command ${number} ${subject} was answered and is lost`);
       if (found > 0 && state === 'refused') findings.push(`command ${number} ${subject} was refused and ran`);
-      lines.set(number, found > 0 ? 'done' : 'refused');
     }
     for (const number of times.keys()) {
       if (!lines.has(number)) findings.push(`command ${number} ${subject} was sent to another sandbox`);
     }
+    if (findings.length > 0) return findings;
+    for (const number of lines.keys()) lines.set(number, times.has(number) ? 'done' : 'refused');
     return findings;
   }
 

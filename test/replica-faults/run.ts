@@ -52,7 +52,8 @@ export async function runInside({ folder, seed, faults, controls, say }: Wanted)
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'mode=1777', 'tmpfs', '/dev/shm']);
   await using campaign = await Campaign.open({ folder, seed });
   writeFileSync(runFoldersFile(folder), campaign.world.replicas.map(({ runFolder }) => runFolder).join('\n'));
-  const findings = controls ? await prove(campaign, say) : await runFaults(campaign, faults, say, stop.signal);
+  const work = controls ? prove(campaign, say) : runFaults(campaign, faults, say, stop.signal);
+  const findings = await work.catch((error: unknown) => [`it broke: ${inspect(error)}`]); // it did not recover
   if (findings.length === 0) {
     say(controls ? 'clean: the controls' : `clean: ${summary(campaign)}`);
     return 0;
@@ -83,27 +84,23 @@ async function runFaults(
   const startedAt = performance.now();
   const plan = campaign.plan(faults);
   while (plan.length > 0 && !stop.aborted) {
-    const findings = await campaign
-      .round(plan.splice(0, FAULTS_IN_ROUND), stop)
-      .catch((error: unknown) => [brokenBy(error)]);
+    const findings = await campaign.round(plan.splice(0, FAULTS_IN_ROUND), stop);
     if (findings.length > 0) return findings;
     say(`${summary(campaign)}, ${Math.round((performance.now() - startedAt) / 1_000)} s`);
   }
   return [];
 }
 
-/** A world that does not recover is a finding too. */
-function brokenBy(error: unknown): string {
-  return `the round broke: ${inspect(error)}`;
-}
-
-function summary({ faults, inflicted, journal, world }: Campaign): string {
+function summary({ faults, inflicted, journal, world, agent }: Campaign): string {
   const list = (counts: ReadonlyMap<string, number>): string =>
     [...counts]
       .toSorted(([one], [other]) => one.localeCompare(other))
       .map(([name, count]) => `${name} ${count}`)
       .join(', ');
-  return `${faults} faults (${list(inflicted)}); ${list(journal.counts)}; starts repeated ${world.repeatedStarts}`;
+  const sorted = agent.takeoversMs.toSorted((one, other) => one - other);
+  const median = sorted[Math.floor(sorted.length / 2)] ?? 0;
+  const takeovers = `agent taken over ${sorted.length} times, median ${median} ms, longest ${sorted.at(-1) ?? 0} ms`;
+  return `${faults} faults (${list(inflicted)}); ${list(journal.counts)}; starts repeated ${world.repeatedStarts}; ${takeovers}`;
 }
 
 function runFoldersFile(folder: string): string {

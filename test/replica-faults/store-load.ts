@@ -138,7 +138,9 @@ export async function useStore(client: Client, store: Store, signal: AbortSignal
 
 async function step(client: Client, store: Store): Promise<void> {
   const { journal, name, random } = client;
-  const own = [...journal.objects].filter(([key, { isOpen }]) => !isOpen && key.startsWith(`${name}/`));
+  const own = [...journal.objects].filter(
+    ([key, { isOpen, possible }]) => !isOpen && possible[0] !== null && key.startsWith(`${name}/`),
+  );
   const chosen = random() < 0.5 || own.length > MOST_OBJECTS ? pick(random, own) : undefined;
   const key = chosen?.[0] ?? `${name}/${journal.nextNumber()}`;
   const removes = chosen !== undefined && (random() < 0.4 || own.length > MOST_OBJECTS);

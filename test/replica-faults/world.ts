@@ -18,7 +18,7 @@ const UNLIMITED = { sandbox_cpus: 'unlimited', sandbox_memory: 'unlimited', sand
 
 /** Nothing but the faults refuses a request. */
 const CONFIGURATION = {
-  services: ['object-store', 'sandboxes'],
+  services: ['clusters', 'object-store', 'sandboxes'],
   quotas: { workspace: UNLIMITED, owner: UNLIMITED },
   sandboxes: {
     image_registry: '',

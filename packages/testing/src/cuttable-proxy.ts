@@ -33,7 +33,9 @@ export interface CuttableProxyOptions {
 export async function startCuttableProxy(options: CuttableProxyOptions): Promise<CuttableProxy> {
   const sockets = new Set<Socket>();
   const silent = new WeakSet<Socket>();
+  /** Whether new connections are silent, and whether any connection is. */
   let isSilent = false;
+  let hasSilent = false;
   let delayMs = options.roundTripMs ?? 0;
   const keep = (socket: Socket): void => {
     sockets.add(socket);
@@ -79,9 +81,9 @@ export async function startCuttableProxy(options: CuttableProxyOptions): Promise
     cut,
     restore: async () => {
       delayMs = options.roundTripMs ?? 0;
-      if (listener.listening && !isSilent) return;
+      if (listener.listening && !hasSilent) return;
       if (listener.listening) await cut();
-      isSilent = false;
+      isSilent = hasSilent = false;
       listener = createServer(accept);
       listener.listen(port, '127.0.0.1');
       await once(listener, 'listening');
@@ -91,6 +93,7 @@ export async function startCuttableProxy(options: CuttableProxyOptions): Promise
     },
     silence: (which) => {
       isSilent = which === 'all';
+      hasSilent = true;
       for (const socket of sockets) {
         silent.add(socket);
         socket.unpipe().resume(); // reads and drops
