@@ -8,8 +8,10 @@ export interface CuttableProxy extends AsyncDisposable {
   readonly connections: number;
   /** Resets all connections and refuses new ones. */
   cut(): Promise<void>;
-  /** Accepts connections again, on the same port. */
+  /** Accepts connections again, on the same port, and passes everything on without delay. Ends silent connections. */
   restore(): Promise<void>;
+  /** Delays what clients send from now on by this, on open connections too, until `restore`. */
+  slow(roundTripMs: number): void;
   /**
    * Like a network that drops packets: connections stay open, but no byte arrives in either direction. `open`: only
    * those that are open now; `all`: new ones too, until `restore`.
@@ -17,6 +19,7 @@ export interface CuttableProxy extends AsyncDisposable {
   silence(which: 'open' | 'all'): void;
 }
 
+/** Host and port are read for each connection, so an object with getters can send new connections elsewhere. */
 export interface CuttableProxyOptions {
   readonly host: string;
   readonly port: number;
@@ -30,7 +33,10 @@ export interface CuttableProxyOptions {
 export async function startCuttableProxy(options: CuttableProxyOptions): Promise<CuttableProxy> {
   const sockets = new Set<Socket>();
   const silent = new WeakSet<Socket>();
+  /** Whether new connections are silent, and whether any connection is. */
   let isSilent = false;
+  let hasSilent = false;
+  let delayMs = options.roundTripMs ?? 0;
   const keep = (socket: Socket): void => {
     sockets.add(socket);
     socket.setNoDelay(true);
@@ -43,11 +49,15 @@ export async function startCuttableProxy(options: CuttableProxyOptions): Promise
       keep(socket);
       if (isSilent) silent.add(socket);
     }
+    const delayed: Buffer[] = [];
     client.on('data', (bytes: Buffer) => {
       if (silent.has(client)) return;
       if (options.onClientData?.(bytes) === 'cut') reset(client, server);
-      else if (options.roundTripMs === undefined) server.write(bytes);
-      else setTimeout(() => server.write(bytes), options.roundTripMs); // equal delays keep the order
+      else if (delayMs === 0 && delayed.length === 0) server.write(bytes);
+      else {
+        delayed.push(bytes); // each timer sends the oldest, so a changed delay keeps the order
+        setTimeout(() => server.write(delayed.shift() ?? ''), delayMs);
+      }
     });
     if (isSilent) server.resume();
     else server.pipe(client);
@@ -59,7 +69,7 @@ export async function startCuttableProxy(options: CuttableProxyOptions): Promise
   await once(listener, 'listening');
   const { port } = listener.address() as AddressInfo; // a TCP server has no other kind of address
   const cut = async (): Promise<void> => {
-    const closed = new Promise((resolve) => listener.close(resolve));
+    const closed = new Promise((resolve) => listener.close(resolve)); // also if it was closed before
     reset(...sockets);
     await closed;
   };
@@ -70,13 +80,20 @@ export async function startCuttableProxy(options: CuttableProxyOptions): Promise
     },
     cut,
     restore: async () => {
-      isSilent = false;
+      delayMs = options.roundTripMs ?? 0;
+      if (listener.listening && !hasSilent) return;
+      if (listener.listening) await cut();
+      isSilent = hasSilent = false;
       listener = createServer(accept);
       listener.listen(port, '127.0.0.1');
       await once(listener, 'listening');
     },
+    slow: (roundTripMs) => {
+      delayMs = roundTripMs;
+    },
     silence: (which) => {
       isSilent = which === 'all';
+      hasSilent = true;
       for (const socket of sockets) {
         silent.add(socket);
         socket.unpipe().resume(); // reads and drops

@@ -1,10 +1,11 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chownSync, createWriteStream, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { freePort } from './free-port.ts';
 
 /** A PostgreSQL server started for tests or a bench. */
@@ -13,6 +14,8 @@ export interface PostgresServer {
   stop(): Promise<void>;
   /** Ends the server like a power failure. `stop` still removes its data. */
   kill(): Promise<void>;
+  /** Starts it again after `kill`, with its data, on the same port. */
+  restart(): Promise<void>;
   /** Makes a standby the primary. Resolves when it accepts writes. */
   promote(): Promise<void>;
 }
@@ -64,30 +67,35 @@ export async function startPostgres(programs: string, options: PostgresOptions):
   try {
     const data = join(folder, 'data');
     if (account.uid !== undefined && account.gid !== undefined) chownSync(folder, account.uid, account.gid);
-    const run = (program: string, args: readonly string[]): void => {
+    const run = async (program: string, args: readonly string[]): Promise<void> => {
       const env = { ...options.environment, PGPASSWORD: password };
-      execFileSync(join(programs, program), args, { ...account, cwd: folder, env, stdio: 'ignore' });
+      await promisify(execFile)(join(programs, program), args, { ...account, cwd: folder, env });
     };
     if (standbyOf === undefined) {
       const passwordFile = join(folder, 'password');
       writeFileSync(passwordFile, password, { mode: 0o600 });
       if (account.uid !== undefined && account.gid !== undefined) chownSync(passwordFile, account.uid, account.gid);
       const initArguments = ['-D', data, '-U', USER, '-E', 'UTF8', '--locale=C.UTF-8', '-A', 'scram-sha-256'];
-      run('initdb', [...initArguments, `--pwfile=${passwordFile}`, '--no-sync']);
+      await run('initdb', [...initArguments, `--pwfile=${passwordFile}`, '--no-sync']);
     } else {
       const { hostname, port } = new URL(standbyOf);
       const from = ['-h', hostname, '-p', port, '-U', USER];
-      run('pg_basebackup', ['-D', data, ...from, '-R', '-X', 'stream', '-c', 'fast', '--no-sync']);
+      await run('pg_basebackup', ['-D', data, ...from, '-R', '-X', 'stream', '-c', 'fast', '--no-sync']);
     }
     const port = await freePort();
-    const server = launch(programs, data, port, account, options);
+    let server = launch(programs, data, port, account, options);
     await untilReady(programs, port, server.child, options);
+    const restart = async (): Promise<void> => {
+      server = launch(programs, data, port, account, options);
+      await untilReady(programs, port, server.child, options);
+    };
     const stop = async (): Promise<void> => {
       await server.stop();
       remove();
     };
     const url = `postgres://${USER}:${password}@127.0.0.1:${port}/postgres`;
-    return { url, stop, kill: server.kill, promote: async () => run('pg_ctl', ['promote', '-w', '-D', data]) };
+    const promote = (): Promise<void> => run('pg_ctl', ['promote', '-w', '-D', data]);
+    return { url, stop, kill: () => server.kill(), restart, promote };
   } catch (error) {
     remove();
     throw error;
@@ -111,22 +119,26 @@ function launch(programs: string, data: string, port: number, account: Account, 
     detached: true, // Ctrl-C reaches only the runner, which then stops the server gracefully
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const log = createWriteStream(options.logFile);
+  const log = createWriteStream(options.logFile, { flags: 'a' });
   child.stdout.pipe(log, { end: false });
   child.stderr.pipe(log, { end: false });
   const exited = new Promise<void>((resolve) => {
     child.once('close', () => resolve());
     child.once('error', () => resolve());
   });
-  const stop = async (): Promise<void> => {
-    if (child.exitCode === null) child.kill('SIGQUIT'); // immediate: the data is discarded
-    await exited;
+  const closeLog = async (): Promise<void> => {
+    await exited; // of its processes too, which share its output
+    if (log.closed) return;
     log.end();
     await finished(log);
   };
+  const stop = async (): Promise<void> => {
+    if (child.exitCode === null) child.kill('SIGQUIT'); // immediate: the data is discarded
+    await closeLog();
+  };
   const kill = async (): Promise<void> => {
     if (child.exitCode === null) child.kill('SIGKILL'); // its processes notice and end at once
-    await exited;
+    await closeLog();
   };
   return { child, stop, kill };
 }

@@ -31,6 +31,7 @@ const DEBIAN_PACKAGES: Readonly<Record<string, string>> = {
   etcd: 'etcd-server',
   nsenter: 'util-linux',
   '/usr/lib/cni/bridge': 'containernetworking-plugins',
+  '/usr/lib/postgresql': 'postgresql',
   go: 'golang-go',
   ip: 'iproute2',
   mc: 'minio-client',
