@@ -129,7 +129,6 @@ describe('a create request of an E2B client', () => {
 
   it.each([
     { iam: { tokens: { a: {} } } },
-    { volumeMounts: [{ name: 'a', path: '/a' }] },
     { network: { rules: { a: [{}] } } },
     { unknownField: 1 },
   ])('with %j is refused by name', async (more) => {
