@@ -83,6 +83,7 @@ function specPartOf(request: CreateRequest): Omit<SandboxSpec, 'id' | 'hostname'
     onExpiry: _action,
     resumeSeconds: _resume,
     snapshotId: _snapshot,
+    volumes: _volumes,
     limit: _limit,
     idempotencyKey: _key,
     ...spec
