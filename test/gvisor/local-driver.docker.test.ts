@@ -4,6 +4,7 @@ import { localSubject, type LocalSubject } from '@svc/sandboxes/testing/local-su
 import { startPlatform } from '@svc/sandboxes/testing/platform';
 import { runInSandbox, type RunResult } from '@svc/sandboxes/testing/run-in-sandbox';
 import { sampleSpec } from '@svc/sandboxes/testing/sample-spec';
+import { volumeContract } from '@svc/sandboxes/testing/volume-contract';
 import { describeRequiring, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureGvisor } from './binaries.ts';
@@ -62,6 +63,14 @@ describeRequiring(
         expect(subject.driver.whyUnsupported('gvisor')).toBeNull();
       });
       afterAll(() => subject.dispose());
+
+      describe('with volumes', () => {
+        volumeContract({
+          subject: () => ({ ...subject, spec }),
+          inside: ({ id }, script) => inside(id, script),
+          signal,
+        });
+      });
 
       it('runs programs on gVisor’s kernel, not the host’s', async () => {
         const id = await start('kernel');

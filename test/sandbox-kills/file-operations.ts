@@ -1,3 +1,4 @@
+import { relative } from 'node:path/posix';
 import { tarArchive } from '@svc/sandboxes/testing/tar-archive';
 import { ask, is, mayBe, pathOf, pick, type Client } from './client.ts';
 import type { KnownSandbox } from './journal.ts';
@@ -53,16 +54,18 @@ export async function writeFile(client: Client, sandbox: KnownSandbox): Promise<
   return true;
 }
 
-/** Writes all files at once; each then has its old or its new content, whatever interrupts it. */
+/** Writes all files of the disk or the volume at once; each then has its old or its new content, whatever interrupts it. */
 export async function unpackArchive(client: Client, sandbox: KnownSandbox): Promise<boolean> {
-  const { journal } = client;
-  const sent = filesOf(sandbox).map((path) => ({ path, content: journal.nextNumber() }));
+  const { journal, random } = client;
+  const [folder, files] =
+    sandbox.volume !== null && random() < 0.5 ? ([VOLUME_FOLDER, VOLUME_FILES] as const) : (['/', FILES] as const);
+  const sent = files.map((path) => ({ path, content: journal.nextNumber() }));
   for (const { path, content } of sent) setContents(sandbox, path, [...contentsOf(sandbox, path), content]);
   used(sandbox);
   const bytes = tarArchive(
-    sent.map(({ path, content }) => ({ name: path.slice(1), content: journal.bytesOf(content) })),
+    sent.map(({ path, content }) => ({ name: relative(folder, path), content: journal.bytesOf(content) })),
   );
-  const { isGood } = await ask(client, sandbox, 'PUT', pathOf(sandbox, '/files/archive?path=/'), { bytes });
+  const { isGood } = await ask(client, sandbox, 'PUT', pathOf(sandbox, `/files/archive?path=${folder}`), { bytes });
   if (!isGood) return false;
   for (const { path, content } of sent) setContents(sandbox, path, [content]);
   is(sandbox, 'running');

@@ -86,6 +86,7 @@ function specPartOf(request: CreateRequest): Omit<SandboxSpec, 'id' | 'hostname'
     resumeSeconds: _resume,
     snapshotId: _snapshot,
     template: _template,
+    volumes: _volumes,
     limit: _limit,
     idempotencyKey: _key,
     ...spec

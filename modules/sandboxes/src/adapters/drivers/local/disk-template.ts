@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runTool } from '../../images/run-tool.ts';
 
@@ -19,6 +19,15 @@ export class DiskTemplates {
   constructor(folder: string, mkfs: string) {
     this.#folder = folder;
     this.#mkfs = mkfs;
+  }
+
+  /** Removes templates that a killed platform left unfinished. Call it before the first use. */
+  async open(): Promise<void> {
+    const names = await readdir(this.#folder).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return [];
+      throw error;
+    });
+    for (const name of names) if (!/^\d+\.ext4$/.test(name)) await rm(join(this.#folder, name), { force: true });
   }
 
   /** Path of the template for disks of this many MiB. */

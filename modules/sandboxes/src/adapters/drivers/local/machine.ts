@@ -48,6 +48,8 @@ export async function prepareMachine(options: MachineOptions): Promise<MachineOu
   const { dataFolder, runFolder, helperBinaries, nameservers, log } = options;
   const helperFile = await installHelper(await helperBinaries(process.arch), runFolder);
   await mkdir(join(dataFolder, 'disks'), { recursive: true, mode: 0o700 });
+  const templates = new DiskTemplates(join(dataFolder, 'templates'), program('mkfs.ext4'));
+  await templates.open();
   const launcher = new LauncherProcess({ binary: helperFile, runFolder, log });
   const facts = await launcher.ready();
   const forwarding = await readFile('/proc/sys/net/ipv4/ip_forward', 'utf8');
@@ -56,7 +58,7 @@ export async function prepareMachine(options: MachineOptions): Promise<MachineOu
     gvisor: await findRunsc(options.runsc, log),
     helperFile,
     launcher,
-    templates: new DiskTemplates(join(dataFolder, 'templates'), program('mkfs.ext4')),
+    templates,
     nft: program('nft'),
     nameservers: nameservers.length > 0 ? nameservers : await hostNameservers(),
     guardedInterfaces:
