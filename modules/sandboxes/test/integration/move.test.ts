@@ -64,7 +64,7 @@ describeDialects<unknown>('sandboxes that move when their node is drained', migr
     const id = await create();
     a.blobs.beforeSeal = () => Promise.reject(new Error('the engine is away'));
     await drain();
-    await nodes.until(async () => (await snapshots())[0]?.archive_error !== null);
+    await nodes.until(async () => typeof (await snapshots())[0]?.archive_error === 'string');
     await nodes.advance(30_000);
     expect(await read(id)).toMatchObject({ status: 'stopped', state_reason: 'NODE_DRAINING' });
     expect((await administration.list()).find(({ node }) => node === 'a')).toMatchObject({ toDrain: 1 });

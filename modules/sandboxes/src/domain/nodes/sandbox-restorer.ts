@@ -49,9 +49,10 @@ export class SandboxRestorer {
 
   async #take(movable: MovableSandbox): Promise<void> {
     const { context, moves, service, boots } = this.#deps;
-    const { node, quotaLimits, watch, log } = context;
+    const { node, driver, quotaLimits, watch, log } = context;
     const { id, workspaceUuid, node: from } = movable.sandbox;
     await service.assertCanStart(movable.sandbox);
+    if ((await driver.snapshots?.archives?.mayContinue(id)) !== true) return;
     const limits = await quotaLimits.readLimits(workspaceUuid);
     const outcome = await moves.move(movable, node, limits, UNREPORTED_MS);
     if ('breach' in outcome) {
