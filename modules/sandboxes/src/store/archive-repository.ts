@@ -122,7 +122,7 @@ export function createArchiveRepository({ kysely, dialect }: Database<SandboxTab
         .set({ state: 'removed' })
         .where('archive.snapshot_id', 'is', null)
         .where('archive.state', '=', 'ready')
-        // Whoever archives a snapshot on it has set this in the same transaction, so one of the two comes first.
+        // Archiving a snapshot on this base writes this column in its last transaction, so one of the two comes first.
         .where('archive.used_at', '<', databaseTime(dialect, -BASE_KEPT_MS))
         .where(({ not, exists, selectFrom }) =>
           not(

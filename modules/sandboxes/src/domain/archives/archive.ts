@@ -53,7 +53,7 @@ export interface ArchiveRepository {
   begin(archive: NewArchive, snapshot: Snapshot | null, limits: Limits | null): Promise<Breach | 'gone' | null>;
   /** The archive is complete. Only with null it counts. */
   finish(archive: NewArchive, sizeBytes: number): Promise<ArchiveRefusal | null>;
-  /** Forgets an archive of which nothing is stored. Only for its own writer, and for what was removed. */
+  /** Forgets an archive once its bytes are removed. Only for its own writer, and for archives marked as removed. */
   forget(id: string): Promise<void>;
   /** Notes why a snapshot could not be archived, and releases the reservation. */
   noteFailure(snapshotId: string, reason: string): Promise<void>;
