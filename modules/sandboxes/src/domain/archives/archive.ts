@@ -61,7 +61,7 @@ export interface ArchiveRepository {
   find(snapshotId: string): Promise<Archive | null>;
   /** A complete base, which is kept for an hour from now on. */
   useBase(base: string, format: string): Promise<Archive | null>;
-  /** Snapshots of the node that are not archived, oldest first. */
+  /** Snapshots of the node that are not archived: first those that have not failed, the others in any order. */
   unarchived(node: string, limit: number): Promise<readonly Snapshot[]>;
   /** Unfinished archives of the node. */
   unfinished(node: string): Promise<readonly string[]>;

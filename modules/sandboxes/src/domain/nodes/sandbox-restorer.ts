@@ -69,15 +69,23 @@ export class SandboxRestorer {
     boots.begin(outcome.sandbox);
   }
 
-  /** Ends what this node still has of sandboxes that were restored elsewhere. */
-  async removeLeftovers(): Promise<void> {
+  /** Ends what this node still has of sandboxes that continue elsewhere. Returns whether nothing is left. */
+  async removeLeftovers(): Promise<boolean> {
     const { context, moves, service } = this.#deps;
     const { node, driver, log } = context;
-    if (!driver.status().available) return;
-    for (const id of await moves.leftBehind(node)) {
-      await service.removeLeftover(id);
-      await moves.forget(id, node);
-      log.warn({ sandbox: id }, 'removed a sandbox that continues on another node');
+    const left = await moves.leftBehind(node);
+    if (left.length > 0 && !driver.status().available) return false;
+    let isDone = true;
+    for (const id of left) {
+      try {
+        await service.removeLeftover(id);
+        await moves.forget(id, node);
+        log.warn({ sandbox: id }, 'removed a sandbox that continues on another node');
+      } catch (error) {
+        isDone = false;
+        log.error({ err: error, sandbox: id }, 'a sandbox that continues on another node could not be removed yet');
+      }
     }
+    return isDone;
   }
 }
