@@ -5,6 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createArchiveNodes, type ArchiveNode, type ArchiveNodes } from '../support/nodes-with-archives.ts';
 
 const MIB = 1024 * 1024;
+/** Longer than between two sweeps. */
+const SWEEP_MS = 11 * 60_000;
 const BLOB = /^[0-9a-f]{32}$/;
 
 describeDialects<unknown>('snapshots that every node can use', migrations, (database) => {
@@ -103,7 +105,7 @@ describeDialects<unknown>('snapshots that every node can use', migrations, (data
       expect(await nodes.stored()).toHaveLength(1);
       await assertNoOrphans();
       await nodes.kysely.updateTable('sandbox_archive').set({ used_at: '2020-01-01T00:00:00.000Z' }).execute();
-      await nodes.until(async () => (await nodes.stored()).length === 0);
+      await nodes.until(async () => (await nodes.stored()).length === 0, SWEEP_MS);
       await expect.poll(() => nodes.kysely.selectFrom('sandbox_archive').selectAll().execute()).toEqual([]);
     });
 
@@ -113,7 +115,7 @@ describeDialects<unknown>('snapshots that every node can use', migrations, (data
       for (const each of [gone, kept]) await archived(each);
       await a.call('DELETE', `/api/snapshots/${gone}`);
       await nodes.kysely.updateTable('sandbox_archive').set({ used_at: '2020-01-01T00:00:00.000Z' }).execute();
-      await nodes.until(async () => (await archivesOf(gone)).length === 0);
+      await nodes.until(async () => (await archivesOf(gone)).length === 0, SWEEP_MS);
       expect(await nodes.stored()).toHaveLength(2);
       b.driver.images.clear();
       await create(b, { snapshot_id: kept });
@@ -152,7 +154,7 @@ describeDialects<unknown>('snapshots that every node can use', migrations, (data
       await expect
         .poll(async () => (await b.call('GET', `/api/sandboxes/${body['id']}`)).body['status'])
         .toBe('running');
-      await nodes.until(async () => (await archivesOf(snapshot)).length === 0);
+      await nodes.until(async () => (await archivesOf(snapshot)).length === 0, SWEEP_MS);
     });
 
     it('are removed from the storage later if it fails now', async () => {
@@ -162,7 +164,7 @@ describeDialects<unknown>('snapshots that every node can use', migrations, (data
       await a.call('DELETE', `/api/snapshots/${snapshot}`);
       await expect.poll(async () => (await archivesOf(snapshot))[0]?.state).toBe('removed');
       for (const { blobs } of [a, b]) blobs.beforeRemove = async () => undefined;
-      await nodes.until(async () => (await archivesOf(snapshot)).length === 0);
+      await nodes.until(async () => (await archivesOf(snapshot)).length === 0, SWEEP_MS);
       await assertNoOrphans();
     });
   });
@@ -193,7 +195,7 @@ describeDialects<unknown>('snapshots that every node can use', migrations, (data
     await expect.poll(() => nodes.stored()).toEqual([expect.stringContaining('.part')]);
     await nodes.fallSilent('a');
     const states = () => nodes.kysely.selectFrom('sandbox_archive').select('state').execute();
-    await nodes.until(async () => (await states())[0]?.state === 'abandoned');
+    await nodes.until(async () => (await states())[0]?.state === 'abandoned', SWEEP_MS);
     await nodes.comeBack('a');
     a.blobs.beforeSeal = async () => undefined;
     go();
