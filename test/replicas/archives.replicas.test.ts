@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { openDatabase } from '@svc/sql';
@@ -19,6 +20,22 @@ const NEEDS = [
   'command:nft',
   'command:busybox',
 ] as const;
+
+/** The run folder of a data folder, as the local driver names it. */
+function runFolderOf(dataFolder: string): string {
+  return `/run/svc/${createHash('sha256').update(dataFolder).digest('hex').slice(0, 12)}`;
+}
+
+/** Ends the processes of a sandbox as the end of their machine does. */
+function endProcesses(id: string): void {
+  const parents = ['/sys/fs/cgroup', ...readdirSync('/sys/fs/cgroup').map((name) => join('/sys/fs/cgroup', name))];
+  const groups = parents.map((parent) => join(parent, 'svc-sandboxes', id)).filter((group) => existsSync(group));
+  for (const group of groups) {
+    for (const pid of readFileSync(join(group, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean)) {
+      process.kill(Number(pid), 'SIGKILL');
+    }
+  }
+}
 
 /** Moments at which a node is killed while it archives a snapshot of 24 MiB, which takes about a second. */
 const KILLED_AFTER_MS = [0, 60, 150, 300, 600, 1200];
@@ -80,8 +97,11 @@ describeRequiring([...NEEDS], 'snapshots of two replicas on one engine', () => {
     await running(platform, id);
     return id;
   };
-  const run = async (platform: RunningPlatform, id: string, command: string): Promise<unknown> =>
-    (await call(platform, 'POST', `/${id}/exec`, { command })).body['stdout'];
+  const run = async (platform: RunningPlatform, id: string, command: string): Promise<unknown> => {
+    const answer = await call(platform, 'POST', `/${id}/exec`, { command });
+    expect(answer).toMatchObject({ status: 200 });
+    return answer.body['stdout'];
+  };
   const take = async (platform: RunningPlatform, id: string): Promise<string> => {
     const taken = await call(platform, 'POST', `/${id}/snapshots`, {});
     expect(taken.status).toBe(201);
@@ -134,6 +154,12 @@ describeRequiring([...NEEDS], 'snapshots of two replicas on one engine', () => {
     await archived(snapshot);
     await run(a, id, 'echo two > /root/file; sleep 1000 &');
     await a.kill();
+    // Both nodes are on this machine, where the processes run on: b leaves the sandbox alone until they have ended.
+    await expect
+      .poll(async () => (await call(b, 'GET', `/${id}`)).body, { timeout: 90_000, interval: 500 })
+      .toMatchObject({ status: 'error', error: { code: 'NODE_LOST', recoverable: true } });
+    for (const each of [id, waits]) endProcesses(each);
+    rmSync(runFolderOf(replicas.dataFolder('a')), { recursive: true }); // in memory, as all of /run
     await expect
       .poll(async () => (await call(b, 'GET', `/${id}`)).body, { timeout: 90_000, interval: 500 })
       .toMatchObject({ status: 'running', error: null, snapshot_id: snapshot, name: 'kept' });
@@ -145,9 +171,10 @@ describeRequiring([...NEEDS], 'snapshots of two replicas on one engine', () => {
 
     expect(disks('a').toSorted()).toEqual([id, waits].toSorted());
     a = await start('a');
-    await waitFor(() => disks('a').length === 1, { timeoutMs: 60_000, description: 'the earlier one to end' });
+    await waitFor(() => disks('a').length === 1, { timeoutMs: 60_000, description: 'the earlier one to be removed' });
     expect([disks('a'), disks('b')]).toEqual([[waits], [id]]);
-    await running(a, waits);
+    expect((await call(b, 'POST', `/${waits}/start?wait_ms=30000`)).status).toBeLessThan(300);
+    await running(b, waits);
     expect(await run(a, id, 'cat /root/file')).toBe('one\n');
     expect((await call(a, 'GET', '')).body).toMatchObject({ count: 2 });
   });

@@ -124,6 +124,11 @@ export interface ArchiveDriver {
   readBase(base: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
   /** The content of a snapshot on this node. */
   read(snapshotId: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
+  /**
+   * Whether a sandbox of another node may continue here. False while its processes still run on this machine, so that
+   * only the platform of that node has ended.
+   */
+  mayContinue(id: string): Promise<boolean>;
   /** Like `SandboxDriver.create`, with the files of the archive. */
   create(spec: SandboxSpec, archive: ArchiveSource, signal: AbortSignal): Promise<void>;
 }

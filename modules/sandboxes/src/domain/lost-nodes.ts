@@ -71,8 +71,7 @@ export class LostNodes {
   async check(): Promise<void> {
     const { context, nodes, restorer } = this.#deps;
     const startedAtMs = context.clock.nowMs();
-    await restorer.removeLeftovers();
-    context.holder.confirm(startedAtMs);
+    if (await restorer.removeLeftovers()) context.holder.confirm(startedAtMs);
     const silent = (await nodes.silent(LOST_AFTER_MS)).filter((node) => node !== context.node);
     const marked = new Set<string>();
     for (const node of silent) if (this.#marked.has(node) || (await this.#mark(node))) marked.add(node);

@@ -1,6 +1,6 @@
 import { databaseTime, type Database } from '@svc/sql';
 import type { Limits } from '@svc/quotas';
-import type { Kysely, Transaction } from 'kysely';
+import { sql, type Kysely, type Transaction } from 'kysely';
 import type { Archive, ArchiveRefusal, ArchiveRepository, NewArchive } from '../domain/archives/archive.ts';
 import { DRAINING, MOVING } from '../domain/nodes/drain-state.ts';
 import type { Snapshot } from '../domain/snapshots/snapshot.ts';
@@ -88,7 +88,9 @@ export function createArchiveRepository({ kysely, dialect }: Database<SandboxTab
         .where('node', '=', node)
         .where('state', 'in', ARCHIVED)
         .where('archived_at', 'is', null)
-        .orderBy('created_at')
+        // Many that fail must not keep the others from being archived.
+        .orderBy((column) => column.case().when('archive_error', 'is', null).then(0).else(1).end())
+        .orderBy(sql`random()`)
         .limit(limit)
         .execute();
       return rows.map(snapshotFromRow);
@@ -122,7 +124,7 @@ export function createArchiveRepository({ kysely, dialect }: Database<SandboxTab
         .set({ state: 'removed' })
         .where('archive.snapshot_id', 'is', null)
         .where('archive.state', '=', 'ready')
-        // Whoever archives a snapshot on it has set this in the same transaction, so one of the two comes first.
+        // Archiving a snapshot on this base writes this column in its last transaction, so one of the two comes first.
         .where('archive.used_at', '<', databaseTime(dialect, -BASE_KEPT_MS))
         .where(({ not, exists, selectFrom }) =>
           not(

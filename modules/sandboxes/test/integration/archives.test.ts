@@ -5,6 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createArchiveNodes, type ArchiveNode, type ArchiveNodes } from '../support/nodes-with-archives.ts';
 
 const MIB = 1024 * 1024;
+/** Longer than between two sweeps. */
+const SWEEP_MS = 11 * 60_000;
 const BLOB = /^[0-9a-f]{32}$/;
 
 describeDialects<unknown>('snapshots that every node can use', migrations, (database) => {
@@ -40,9 +42,8 @@ describeDialects<unknown>('snapshots that every node can use', migrations, (data
   };
   const read = async (snapshot: string) => (await b.call('GET', `/api/snapshots/${snapshot}`)).body;
   const archived = async (snapshot: string): Promise<void> => {
-    await expect
-      .poll(() => read(snapshot), { timeout: 10_000 })
-      .toMatchObject({ archived_at: expect.any(String), archive_error: null });
+    await nodes.until(async () => typeof (await read(snapshot))['archived_at'] === 'string');
+    expect(await read(snapshot)).toMatchObject({ archive_error: null });
   };
   /** One row for each blob, and no other. */
   const assertNoOrphans = async (): Promise<void> => {
@@ -83,7 +84,6 @@ describeDialects<unknown>('snapshots that every node can use', migrations, (data
     await expect.poll(async () => (await read(snapshot))['archive_error']).toBe('The archive could not be written');
     expect(await nodes.stored()).toEqual([]);
     a.blobs.beforeSeal = async () => undefined;
-    await nodes.advance(120_000);
     await archived(snapshot);
     await assertNoOrphans();
   });
@@ -105,8 +105,7 @@ describeDialects<unknown>('snapshots that every node can use', migrations, (data
       expect(await nodes.stored()).toHaveLength(1);
       await assertNoOrphans();
       await nodes.kysely.updateTable('sandbox_archive').set({ used_at: '2020-01-01T00:00:00.000Z' }).execute();
-      await nodes.advance(11 * 60_000);
-      await expect.poll(() => nodes.stored()).toEqual([]);
+      await nodes.until(async () => (await nodes.stored()).length === 0, SWEEP_MS);
       await expect.poll(() => nodes.kysely.selectFrom('sandbox_archive').selectAll().execute()).toEqual([]);
     });
 
@@ -116,8 +115,7 @@ describeDialects<unknown>('snapshots that every node can use', migrations, (data
       for (const each of [gone, kept]) await archived(each);
       await a.call('DELETE', `/api/snapshots/${gone}`);
       await nodes.kysely.updateTable('sandbox_archive').set({ used_at: '2020-01-01T00:00:00.000Z' }).execute();
-      await nodes.advance(11 * 60_000);
-      await expect.poll(() => archivesOf(gone)).toEqual([]);
+      await nodes.until(async () => (await archivesOf(gone)).length === 0, SWEEP_MS);
       expect(await nodes.stored()).toHaveLength(2);
       b.driver.images.clear();
       await create(b, { snapshot_id: kept });
@@ -156,8 +154,7 @@ describeDialects<unknown>('snapshots that every node can use', migrations, (data
       await expect
         .poll(async () => (await b.call('GET', `/api/sandboxes/${body['id']}`)).body['status'])
         .toBe('running');
-      await nodes.advance(11 * 60_000);
-      await expect.poll(() => archivesOf(snapshot)).toEqual([]);
+      await nodes.until(async () => (await archivesOf(snapshot)).length === 0, SWEEP_MS);
     });
 
     it('are removed from the storage later if it fails now', async () => {
@@ -167,8 +164,7 @@ describeDialects<unknown>('snapshots that every node can use', migrations, (data
       await a.call('DELETE', `/api/snapshots/${snapshot}`);
       await expect.poll(async () => (await archivesOf(snapshot))[0]?.state).toBe('removed');
       for (const { blobs } of [a, b]) blobs.beforeRemove = async () => undefined;
-      await nodes.advance(11 * 60_000);
-      await expect.poll(() => archivesOf(snapshot)).toEqual([]);
+      await nodes.until(async () => (await archivesOf(snapshot)).length === 0, SWEEP_MS);
       await assertNoOrphans();
     });
   });
@@ -184,7 +180,6 @@ describeDialects<unknown>('snapshots that every node can use', migrations, (data
       .execute();
     await nodes.kysely.updateTable('sandbox_snapshot').set({ archived_at: null }).execute();
     const [before] = await archivesOf(snapshot);
-    await nodes.advance(20_000);
     await archived(snapshot);
     const [after, ...others] = await archivesOf(snapshot);
     expect(others).toEqual([]);
@@ -199,13 +194,11 @@ describeDialects<unknown>('snapshots that every node can use', migrations, (data
     const snapshot = await take(a, await create(a));
     await expect.poll(() => nodes.stored()).toEqual([expect.stringContaining('.part')]);
     await nodes.fallSilent('a');
-    await nodes.advance(11 * 60_000);
     const states = () => nodes.kysely.selectFrom('sandbox_archive').select('state').execute();
-    await expect.poll(states).toEqual([{ state: 'abandoned' }]);
+    await nodes.until(async () => (await states())[0]?.state === 'abandoned', SWEEP_MS);
     await nodes.comeBack('a');
     a.blobs.beforeSeal = async () => undefined;
     go();
-    await nodes.advance(120_000);
     await archived(snapshot);
     await assertNoOrphans();
   });
@@ -230,11 +223,9 @@ describeDialects<unknown>('snapshots that every node can use', migrations, (data
     await expect.poll(async () => (await read(second))['archive_error']).not.toBeNull();
     a.blobs.beforeSeal = async () => undefined;
     diskLimit = 64 + 6 + 3 + 2;
-    await nodes.advance(120_000);
-    await expect.poll(async () => (await read(second))['archive_error']).toContain('quota');
+    await nodes.until(async () => String((await read(second))['archive_error']).includes('quota'));
     expect(await counted()).toBe(64 + 6 + 3);
     diskLimit += 1;
-    await nodes.advance(120_000);
     await archived(second);
   });
 

@@ -5,6 +5,9 @@ import { createNodeAdministration } from '../../src/assembly/node-module.ts';
 import type { NodeAdministration } from '../../src/domain/nodes/node-administration.ts';
 import { createArchiveNodes, type ArchiveNode, type ArchiveNodes } from '../support/nodes-with-archives.ts';
 
+/** Longer than between two sweeps. */
+const SWEEP_MS = 11 * 60_000;
+
 describeDialects<unknown>('sandboxes that move when their node is drained', migrations, (database) => {
   let nodes: ArchiveNodes;
   let administration: NodeAdministration;
@@ -55,8 +58,8 @@ describeDialects<unknown>('sandboxes that move when their node is drained', migr
     expect(await types(id)).toEqual(expect.arrayContaining(['draining', 'stopped', 'moved', 'running']));
     await nodes.until(async () => !a.driver.sandboxes.has(id));
     expect((await b.call('GET', '/api/snapshots')).body).toMatchObject({ count: 0 }); // not one of the user's
-    await nodes.until(async () => (await snapshots()).length === 0 && a.driver.kept.size === 0);
-    await nodes.until(async () => (await nodes.stored()).length === 1); // the image, for an hour
+    await nodes.until(async () => (await snapshots()).length === 0 && a.driver.kept.size === 0, SWEEP_MS);
+    await nodes.until(async () => (await nodes.stored()).length === 1, SWEEP_MS); // the image, for an hour
     expect((await administration.list()).find(({ node }) => node === 'a')).toMatchObject({ toDrain: 0, total: 0 });
   });
 
@@ -64,7 +67,7 @@ describeDialects<unknown>('sandboxes that move when their node is drained', migr
     const id = await create();
     a.blobs.beforeSeal = () => Promise.reject(new Error('the engine is away'));
     await drain();
-    await nodes.until(async () => (await snapshots())[0]?.archive_error !== null);
+    await nodes.until(async () => typeof (await snapshots())[0]?.archive_error === 'string');
     await nodes.advance(30_000);
     expect(await read(id)).toMatchObject({ status: 'stopped', state_reason: 'NODE_DRAINING' });
     expect((await administration.list()).find(({ node }) => node === 'a')).toMatchObject({ toDrain: 1 });
@@ -90,7 +93,7 @@ describeDialects<unknown>('sandboxes that move when their node is drained', migr
     await administration.undrain('a');
     await nodes.until(async () => (await a.call('POST', `/api/sandboxes/${id}/start?wait_ms=5000`)).status === 200);
     b.driver.setStatus({ available: true, details: {} });
-    await nodes.until(async () => (await snapshots()).length === 0); // a later drain takes a new one
+    await nodes.until(async () => (await snapshots()).length === 0, SWEEP_MS); // a later drain takes a new one
     expect(await nodeOf(id)).toBe('a');
     expect(await read(id)).toMatchObject({ status: 'running' });
   });

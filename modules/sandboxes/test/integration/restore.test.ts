@@ -131,9 +131,22 @@ describeDialects<SandboxTables>('sandboxes of a lost node', migrations, (databas
     for (const id of [waiting, without]) await nodes.until(() => isLost(id));
     expect(await read(waiting)).toMatchObject({ on_node_lost: 'wait' });
     await nodes.comeBack('a');
-    await nodes.advance(5_000);
-    for (const id of [waiting, without])
-      await nodes.until(async () => (await nodeOf(id)) === 'b' && (await isRunning(id)));
+    for (const id of [waiting, without]) {
+      await nodes.until(() => isRunning(id));
+      expect(await nodeOf(id)).toBe('a');
+    }
+  });
+
+  it('are not restored on the machine where their processes still run', async () => {
+    const id = await create();
+    await take(id);
+    b.driver.elsewhere.add(id);
+    await loseA();
+    await nodes.until(() => isLost(id));
+    await nodes.advance(30_000);
+    expect(await nodeOf(id)).toBe('a');
+    b.driver.elsewhere.clear();
+    await nodes.until(async () => (await nodeOf(id)) === 'b' && (await isRunning(id)));
   });
 
   it('are not restored on a node that is drained', async () => {

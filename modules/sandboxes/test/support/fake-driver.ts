@@ -141,6 +141,7 @@ export class FakeDriver implements SandboxDriver {
     archives: {
       format: 'fake',
       base: async () => this.image,
+      mayContinue: async (id) => !this.elsewhere.has(id),
       readBase: (base) => chunksOf(`image ${base}`),
       read: (snapshotId) => this.#readArchive(snapshotId),
       create: (spec, archive, signal) => this.#createFromArchive(spec, archive, signal),
@@ -149,6 +150,8 @@ export class FakeDriver implements SandboxDriver {
   /** Name of the image below every snapshot, and those that this driver has. */
   image = 'busybox';
   readonly images = new Set<string>(['busybox']);
+  /** Sandboxes whose processes still run on this machine for another node. */
+  readonly elsewhere = new Set<string>();
   /** What each sandbox was created from, if from an archive. */
   readonly restored = new Map<string, string>();
   beforeArchive: (snapshotId: string) => Promise<void> = async () => undefined;

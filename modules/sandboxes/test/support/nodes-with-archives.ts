@@ -24,8 +24,8 @@ export interface ArchiveNode {
 export interface ArchiveNodes extends AsyncDisposable {
   /** Lets time pass for the nodes that respond; the others are like paused processes. */
   advance(ms: number): Promise<void>;
-  /** Lets time pass until the condition holds. */
-  until(condition: () => Promise<boolean>): Promise<void>;
+  /** Lets time pass, in steps, until the condition holds. */
+  until(condition: () => Promise<boolean>, stepMs?: number): Promise<void>;
   readonly owner: FakeCaller;
   readonly kysely: Kysely<SandboxTables>;
   start(name: string, options?: { readonly hasArchives?: boolean }): Promise<ArchiveNode>;
@@ -62,11 +62,11 @@ export async function createArchiveNodes<Tables>(
   };
   return {
     advance,
-    until: async (condition) =>
+    until: async (condition, stepMs = STEP_MS) =>
       void (await waitFor(
         async () => {
           if (await condition()) return true;
-          await advance(STEP_MS);
+          await advance(stepMs);
           return false;
         },
         { timeoutMs: 30_000 },

@@ -176,6 +176,11 @@ func (h *host) clean(sandbox string) (any, error) {
 		ready.close()
 	}
 	folder := h.folder(sandbox)
+	// Every start begins with this folder. Without it, a group of this name belongs to another platform of this machine,
+	// where the sandbox continues.
+	if !folderExists(folder) {
+		return map[string]any{}, nil
+	}
 	s, err := h.readState(sandbox)
 	if err == nil && s.Pid > 1 {
 		if fd, err := pidfd(s); err == nil {

@@ -53,7 +53,7 @@ export interface ArchiveRepository {
   begin(archive: NewArchive, snapshot: Snapshot | null, limits: Limits | null): Promise<Breach | 'gone' | null>;
   /** The archive is complete. Only with null it counts. */
   finish(archive: NewArchive, sizeBytes: number): Promise<ArchiveRefusal | null>;
-  /** Forgets an archive of which nothing is stored. Only for its own writer, and for what was removed. */
+  /** Forgets an archive once its bytes are removed. Only for its own writer, and for archives marked as removed. */
   forget(id: string): Promise<void>;
   /** Notes why a snapshot could not be archived, and releases the reservation. */
   noteFailure(snapshotId: string, reason: string): Promise<void>;
@@ -61,7 +61,7 @@ export interface ArchiveRepository {
   find(snapshotId: string): Promise<Archive | null>;
   /** A complete base, which is kept for an hour from now on. */
   useBase(base: string, format: string): Promise<Archive | null>;
-  /** Snapshots of the node that are not archived, oldest first. */
+  /** Snapshots of the node that are not archived: first those that have not failed, the others in any order. */
   unarchived(node: string, limit: number): Promise<readonly Snapshot[]>;
   /** Unfinished archives of the node. */
   unfinished(node: string): Promise<readonly string[]>;

@@ -125,7 +125,9 @@ export class SnapshotArchives {
     }
     const archives = driver.snapshots?.archives;
     if (archives === undefined) return;
-    for (const snapshot of await repository.unarchived(node, BATCH)) {
+    const unarchived = await repository.unarchived(node, BATCH);
+    for (const id of this.#retries.keys()) if (unarchived.every((each) => each.id !== id)) this.#retries.delete(id);
+    for (const snapshot of unarchived) {
       if (signal.aborted) return;
       if ((this.#retries.get(snapshot.id) ?? 0) <= clock.nowMs()) await this.#archive(archives, snapshot, signal);
     }

@@ -49,9 +49,10 @@ export class SandboxRestorer {
 
   async #take(movable: MovableSandbox): Promise<void> {
     const { context, moves, service, boots } = this.#deps;
-    const { node, quotaLimits, watch, log } = context;
+    const { node, driver, quotaLimits, watch, log } = context;
     const { id, workspaceUuid, node: from } = movable.sandbox;
     await service.assertCanStart(movable.sandbox);
+    if ((await driver.snapshots?.archives?.mayContinue(id)) !== true) return;
     const limits = await quotaLimits.readLimits(workspaceUuid);
     const outcome = await moves.move(movable, node, limits, UNREPORTED_MS);
     if ('breach' in outcome) {
@@ -68,15 +69,23 @@ export class SandboxRestorer {
     boots.begin(outcome.sandbox);
   }
 
-  /** Ends what this node still has of sandboxes that were restored elsewhere. */
-  async removeLeftovers(): Promise<void> {
+  /** Ends what this node still has of sandboxes that continue elsewhere. Returns whether nothing is left. */
+  async removeLeftovers(): Promise<boolean> {
     const { context, moves, service } = this.#deps;
     const { node, driver, log } = context;
-    if (!driver.status().available) return;
-    for (const id of await moves.leftBehind(node)) {
-      await service.removeLeftover(id);
-      await moves.forget(id, node);
-      log.warn({ sandbox: id }, 'removed a sandbox that continues on another node');
+    const left = await moves.leftBehind(node);
+    if (left.length > 0 && !driver.status().available) return false;
+    let isDone = true;
+    for (const id of left) {
+      try {
+        await service.removeLeftover(id);
+        await moves.forget(id, node);
+        log.warn({ sandbox: id }, 'removed a sandbox that continues on another node');
+      } catch (error) {
+        isDone = false;
+        log.error({ err: error, sandbox: id }, 'a sandbox that continues on another node could not be removed yet');
+      }
     }
+    return isDone;
   }
 }

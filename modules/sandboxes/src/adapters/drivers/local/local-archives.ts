@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { mkdir, open, rm, type FileHandle } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rm, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { HelperBinaries } from '@svc/helper-binary';
@@ -10,6 +10,7 @@ import type { ImageSettings } from '../../../domain/images/image-settings.ts';
 import type { ImageStore } from '../../images/image-store.ts';
 import { packLayers } from '../../images/pack-layers.ts';
 import { readKeptSnapshot } from './kept-sandbox.ts';
+import { PARENT_GROUP } from './oci-config.ts';
 
 /** Parts of a disk that are read at once, and left out if they are empty. */
 const BLOCK_BYTES = 1024 * 1024;
@@ -17,6 +18,8 @@ const EMPTY_BLOCK = Buffer.alloc(BLOCK_BYTES);
 const RECORD_BYTES = 12;
 const MAX_HEADER_BYTES = 4 * 1024 * 1024;
 const HEADER_LENGTH_BYTES = 4;
+/** Mounts of all controllers: the only one of version 2, or one for each of version 1. */
+const CONTROL_GROUPS = '/sys/fs/cgroup';
 
 export interface LocalArchivesOptions {
   readonly dataFolder: string;
@@ -90,6 +93,15 @@ export class LocalArchives implements ArchiveDriver {
     }
   }
 
+  async mayContinue(id: string): Promise<boolean> {
+    const parents = [CONTROL_GROUPS, ...(await foldersIn(CONTROL_GROUPS)).map((name) => join(CONTROL_GROUPS, name))];
+    for (const parent of parents) {
+      const processes = await readFile(join(parent, PARENT_GROUP, id, 'cgroup.procs'), 'utf8').catch(() => ''); // no group
+      if (processes.trim() !== '') return false;
+    }
+    return true;
+  }
+
   async create(spec: SandboxSpec, archive: ArchiveSource, signal: AbortSignal): Promise<void> {
     const disk = this.#options.diskOf(spec.id);
     await mkdir(dirname(disk), { recursive: true, mode: 0o700 });
@@ -125,6 +137,11 @@ export class LocalArchives implements ArchiveDriver {
     if ((await images.claimDigest(sandboxId, digest)) !== null) return;
     throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'the image of its snapshot is gone' } });
   }
+}
+
+async function foldersIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []); // then nothing runs in any
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
 }
 
 function writeHeader(content: object): Buffer {

@@ -6,6 +6,9 @@ import { seccompProfile } from './seccomp-profile.ts';
 /** Path of the helper inside a sandbox, outside the sandbox's own files. */
 export const HELPER_PATH = '/.sandbox/agent';
 
+/** Control group of all sandboxes of this machine. */
+export const PARENT_GROUP = 'svc-sandboxes';
+
 /** What root inside may do with its own files and processes; none of it reaches beyond the user namespace. */
 export const CAPABILITIES: readonly string[] = [
   'CAP_AUDIT_WRITE',

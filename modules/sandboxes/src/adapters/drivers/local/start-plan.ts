@@ -6,7 +6,7 @@ import { isLimited } from './egress/local-egress.ts';
 import { firewallRules } from './firewall-rules.ts';
 import type { Machine } from './machine.ts';
 import { hostPids, runscConfig } from './gvisor/runsc-config.ts';
-import { ociConfig } from './oci-config.ts';
+import { ociConfig, PARENT_GROUP } from './oci-config.ts';
 import { RUNTIME_FLAGS, type Runtime } from './runtime.ts';
 
 /** Ids inside a sandbox map to 65,536 dedicated host ids, far above those of users and services. */
@@ -33,7 +33,7 @@ export function startPlan(spec: SandboxSpec, options: StartPlanOptions): Record<
     image: image.settings,
     helperFile: machine.helperFile,
     architecture: process.arch === 'arm64' ? 'arm64' : 'x64',
-    cgroupsPath: `/svc-sandboxes/${spec.id}`,
+    cgroupsPath: `/${PARENT_GROUP}/${spec.id}`,
   });
   return {
     ...preparationPlan(spec, options),
