@@ -85,7 +85,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'secrets of sandboxes', () => {
     await dialog.getByRole('button', { name: 'Add rule' }).click();
     await page.getByText('Rule for *.maps.example added').waitFor();
     const row = page.getByRole('row').filter({ hasText: '*.maps.example' });
-    await row.getByText('Query parameter key').waitFor();
+    await row.getByText('?key=').waitFor();
     await screenshot(page, `${colorScheme}-egress-rules`);
     await expectAccessible(page, `the rules of a sandbox, ${colorScheme}`);
     expect((await sandbox.get()).egress_rules).toMatchObject([

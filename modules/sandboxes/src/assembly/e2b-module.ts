@@ -4,12 +4,14 @@ import type { SandboxAccess } from '../domain/access/sandbox-access.ts';
 import type { SandboxContext } from '../domain/context.ts';
 import type { FileService } from '../domain/files/file-service.ts';
 import type { ProcessService } from '../domain/processes/process-service.ts';
+import type { SecretService } from '../domain/secrets/secret-service.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
 import type { CreateDeps } from '../e2b/control/create-body.ts';
 import { registerForkRoute } from '../e2b/control/fork-route.ts';
 import { registerLifecycleRoutes } from '../e2b/control/lifecycle-routes.ts';
 import { registerOtherRoutes } from '../e2b/control/other-routes.ts';
 import { registerNetworkRoute } from '../e2b/control/network-route.ts';
+import { registerSecretRoutes } from '../e2b/control/secret-routes.ts';
 import { registerControlRoutes } from '../e2b/control/sandbox-routes.ts';
 import { registerUnsupported } from '../e2b/control/unsupported.ts';
 import { EnvdAdmission } from '../e2b/envd/envd-admission.ts';
@@ -31,11 +33,12 @@ const ENVD_PREFIX = '/e2b/envd';
 const SIGNATURES_PER_MINUTE = 1200;
 
 /** The parts of the domain that the API is served from. */
-export interface E2bRouteDeps extends Omit<CreateDeps, 'limitsEgress'> {
+export interface E2bRouteDeps extends Omit<CreateDeps, 'limitsEgress' | 'secretNames'> {
   readonly service: SandboxService;
   readonly files: FileService;
   readonly processes: ProcessService;
   readonly usage: MetricPart;
+  readonly secrets: SecretService;
   /** Counts creates through both APIs. */
   readonly createLimiter: RateLimiter;
 }
@@ -67,7 +70,9 @@ export function createE2bPart({ context, access, traffic, domain, secureUrl }: E
   const watchers = new Watchers(clock, () => random.uuid());
   return {
     async registerRoutes(app, deps) {
-      const { service, files, processes, usage } = deps;
+      const { service, files, processes, usage, secrets } = deps;
+      const secretNames = async (workspaceUuid: string): Promise<ReadonlySet<string>> =>
+        new Set((await secrets.list(workspaceUuid)).map(({ name }) => name));
       const admission = new EnvdAdmission({ service, access, holder, clock });
       await app.register(async (scope) => {
         useErrorRenderer(scope, renderE2bError);
@@ -77,11 +82,13 @@ export function createE2bPart({ context, access, traffic, domain, secureUrl }: E
         scope.addHook('onRequest', admission.refuseElsewhere);
         scope.addHook('preHandler', admission.wake);
         const limitsEgress = context.driver.limitsEgress === true;
-        const control = { ...deps, limitsEgress, prefix: CONTROL_PREFIX, access, traffic, hostDomain, clock };
+        const addressed = { access, traffic, hostDomain, clock, context };
+        const control = { ...deps, ...addressed, limitsEgress, secretNames, prefix: CONTROL_PREFIX };
         registerControlRoutes(scope, control);
         registerLifecycleRoutes(scope, control);
         registerForkRoute(scope, control);
         registerNetworkRoute(scope, control);
+        registerSecretRoutes(scope, control);
         registerOtherRoutes(scope, { ...control, sampler: usage.sampler, metrics: usage.store });
         registerUnsupported(scope, CONTROL_PREFIX);
         registerStatusRoutes(scope, { prefix: ENVD_PREFIX, admission, sampler: usage.sampler });

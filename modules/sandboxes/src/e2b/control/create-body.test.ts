@@ -39,6 +39,7 @@ describe('a create request of an E2B client', () => {
       config,
       catalog: new ImageCatalog(images.map(image), images[0] ?? null),
       limitsEgress,
+      secretNames: async () => new Set(['openai-api-key', 'OLD_KEY']),
       isolation: new IsolationPolicy('namespaces', { whyUnsupported: () => null }),
       snapshots: { usable: () => Promise.reject(new Error('no snapshots')) },
     });
@@ -120,7 +121,7 @@ describe('a create request of an E2B client', () => {
   it.each([
     { iam: { tokens: { a: {} } } },
     { volumeMounts: [{ name: 'a', path: '/a' }] },
-    { network: { rules: { a: [{}] } } },
+    { network: { rules: { 'api.example.com': [{ transform: { headers: { a: 'literal' } } }] } } },
     { unknownField: 1 },
   ])('with %j is refused by name', async (more) => {
     await expect(convert(more)).rejects.toMatchObject({ code: 'E2B_UNSUPPORTED', status: 501 });

@@ -12,6 +12,7 @@ import { sandboxErrors } from '../../errors.ts';
 import { toCreateRequest } from '../../routes/create-request.ts';
 import { environmentSchema, labelsSchema } from '../../routes/schemas.ts';
 import { egressOf, targetsSchema } from './egress.ts';
+import { egressRulesOf, headerRulesSchema, type HeaderRule } from './header-rules.ts';
 
 const nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
   Type.Union([schema, Type.Null()]);
@@ -39,6 +40,7 @@ export const createSandboxSchema = Type.Object({
         allowOut: targetsSchema,
         denyOut: targetsSchema,
         allowPublicTraffic: Type.Optional(Type.Boolean()),
+        rules: headerRulesSchema,
       }),
     ),
   ),
@@ -50,7 +52,7 @@ export const createSandboxSchema = Type.Object({
 type CreateSandbox = Static<typeof createSandboxSchema>;
 
 const KNOWN_FIELDS: ReadonlySet<string> = new Set(Object.keys(createSandboxSchema.properties));
-const KNOWN_NETWORK: ReadonlySet<string> = new Set(['allowOut', 'denyOut', 'allowPublicTraffic']);
+const KNOWN_NETWORK: ReadonlySet<string> = new Set(['allowOut', 'denyOut', 'allowPublicTraffic', 'rules']);
 
 /** Names that E2B's clients and tests use. */
 const TEMPLATE_IMAGES: Readonly<Record<string, string>> = { 'ubuntu:22.04': 'ubuntu-22', 'ubuntu:24.04': 'ubuntu' };
@@ -63,6 +65,8 @@ export interface CreateDeps {
   readonly isolation: IsolationPolicy;
   /** Whether the driver can limit a sandbox to hosts and addresses. */
   readonly limitsEgress: boolean;
+  /** Names of the secrets of a workspace. */
+  readonly secretNames: (workspaceUuid: string) => Promise<ReadonlySet<string>>;
 }
 
 /** Throws E2B_UNSUPPORTED for what a sandbox cannot have here, and TEMPLATE_NOT_FOUND. */
@@ -76,16 +80,18 @@ export async function toDomainRequest(
     config,
     isolation,
     limitsEgress,
+    secretNames,
   }: Omit<CreateDeps, 'snapshots'> & { snapshots: Pick<SnapshotService, 'usable'> },
 ): Promise<CreateRequest> {
   assertSupported(body);
   const template = body.templateID.replace(/:(?:default|latest)$/, '');
   const snapshot = isSnapshotId(template) ? await snapshots.usable(grant.workspaceUuid, template) : null;
   const image = snapshot === null ? imageOf(template, catalog) : undefined;
+  const rules = await egressRulesOf(body.network?.rules, 'network.rules', () => secretNames(grant.workspaceUuid));
   const request = toCreateRequest(
     {
       ...(image === undefined ? {} : { image }),
-      ...networkOf(body, limitsEgress),
+      ...networkOf(body, limitsEgress, rules),
       ...valuesOf(body),
       on_expiry: onExpiryOf(body),
     },
@@ -136,11 +142,13 @@ function onExpiryOf({ autoPause, autoPauseMemory }: CreateSandbox): ExpiryAction
 function networkOf(
   body: CreateSandbox,
   limitsEgress: boolean,
-): { network?: 'none' | 'egress'; egress_allow?: string[] } {
+  rules: readonly HeaderRule[],
+): { network?: 'none' | 'egress'; egress_allow?: string[]; egress_rules?: HeaderRule[] } {
   const egress = egressOf({ ...body.network, allow_internet_access: body.allow_internet_access ?? null }, 'network.');
-  if (egress === null) return {};
+  const added = rules.length === 0 ? {} : { network: 'egress' as const, egress_rules: [...rules] };
+  if (egress === null) return added;
   if (egress.length === 0 && !limitsEgress) return { network: 'none' };
-  return { network: 'egress', egress_allow: egress };
+  return { ...added, network: 'egress', egress_allow: egress };
 }
 
 function assertSupported(body: CreateSandbox & Readonly<Record<string, unknown>>): void {

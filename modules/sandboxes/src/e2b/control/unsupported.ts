@@ -20,7 +20,6 @@ const REFUSED: readonly Refusal[] = [
     feature: 'Volumes',
     remedy: 'keep files in a bucket or in a snapshot',
   },
-  { paths: ['/secrets', '/secrets/*'], feature: 'Secrets', remedy: 'pass variables with envs' },
   {
     paths: ['/api-keys', '/api-keys/*', '/access-tokens', '/access-tokens/*'],
     feature: 'Managing keys',
