@@ -56,6 +56,7 @@ import { sandboxAccess } from './0150-sandbox-access.ts';
 import { sandboxExpiry } from './0151-sandbox-expiry.ts';
 import { secrets } from './0170-secrets.ts';
 import { sshKeys } from './0210-ssh-keys.ts';
+import { sandboxRequestHost } from './0211-sandbox-request-host.ts';
 import { replicaSchema } from './0130-replica-schema.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
@@ -118,4 +119,5 @@ export const migrations: readonly Migration[] = [
   accountThrottle,
   contentReads,
   sshKeys,
+  sandboxRequestHost,
 ];

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Principal } from '@svc/access';
 import type { EgressRule } from './egress-rules/egress-rule.ts';
 import type { SandboxResources, NetworkMode, Isolation } from './driver.ts';
@@ -24,7 +25,30 @@ export interface CreateRequest {
   readonly onDrain: OnDrain;
   readonly onExpiry: ExpiryAction;
   readonly resumeSeconds: number | null;
+  readonly requestHost: string | null;
   /** Limit of this caller; usually `maxPerCaller` of the configuration. */
   readonly limit: number;
   readonly idempotencyKey: string | null;
+}
+
+/** Matches the format of stored hashes: fields that came later count only if they differ from their defaults. */
+export function hashOf({
+  maker,
+  workspaceUuid,
+  egressRules,
+  onDrain,
+  onExpiry,
+  resumeSeconds,
+  requestHost,
+  ...rest
+}: CreateRequest): string {
+  const later = {
+    ...(egressRules.length === 0 ? {} : { egressRules }),
+    ...(onDrain === 'stop' ? {} : { onDrain }),
+    ...(onExpiry === 'delete' ? {} : { onExpiry }),
+    ...(resumeSeconds === null ? {} : { resumeSeconds }),
+    ...(requestHost === null ? {} : { requestHost }),
+  };
+  const request = { workspaceUuid, ownerId: maker.id, ...rest, ...later, idempotencyKey: null };
+  return createHash('sha256').update(JSON.stringify(request)).digest('hex');
 }

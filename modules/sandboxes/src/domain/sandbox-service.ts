@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { limitIn, QUOTA_SCOPES } from '@svc/quotas';
 import type { IsolationPolicy } from './isolation.ts';
 import type { Isolation } from './driver.ts';
@@ -17,7 +16,7 @@ import { changeEgress, setExpiry } from './sandbox-changes.ts';
 import type { Sandbox, SandboxStatus } from './sandbox.ts';
 import { waitForStatus } from './wait-for-status.ts';
 import type { WarmClaim, WarmClaims } from './warm-claims.ts';
-import type { CreateRequest } from './create-request.ts';
+import { hashOf, type CreateRequest } from './create-request.ts';
 
 const EMPTY_DISK_BYTES = 8 * 1024 * 1024;
 const STOP_GRACE_MS = 10_000;
@@ -352,6 +351,7 @@ export class SandboxService {
       onDrain: request.onDrain,
       onExpiry: request.onExpiry,
       resumeSeconds: request.resumeSeconds,
+      requestHost: request.requestHost,
       createdAt: now.toISOString(),
       startedAt: null,
       lastActivityAt: now.toISOString(),
@@ -374,24 +374,4 @@ function refuse(outcome: InsertOutcome, sandbox: Sandbox, limit: number): void {
 function earliest(expiresAt: string | null, lifetimeSeconds: number | null, now: Date): string | null {
   const end = lifetimeSeconds === null ? null : new Date(now.getTime() + lifetimeSeconds * 1000).toISOString();
   return [expiresAt, end].filter((each) => each !== null).toSorted()[0] ?? null;
-}
-
-/** Matches the format of stored hashes: fields that came later count only if they differ from their defaults. */
-function hashOf({
-  maker,
-  workspaceUuid,
-  egressRules,
-  onDrain,
-  onExpiry,
-  resumeSeconds,
-  ...rest
-}: CreateRequest): string {
-  const later = {
-    ...(egressRules.length === 0 ? {} : { egressRules }),
-    ...(onDrain === 'stop' ? {} : { onDrain }),
-    ...(onExpiry === 'delete' ? {} : { onExpiry }),
-    ...(resumeSeconds === null ? {} : { resumeSeconds }),
-  };
-  const request = { workspaceUuid, ownerId: maker.id, ...rest, ...later, idempotencyKey: null };
-  return createHash('sha256').update(JSON.stringify(request)).digest('hex');
 }

@@ -82,6 +82,7 @@ function specPartOf(request: CreateRequest): Omit<SandboxSpec, 'id' | 'hostname'
     onDrain: _drain,
     onExpiry: _action,
     resumeSeconds: _resume,
+    requestHost: _requestHost,
     snapshotId: _snapshot,
     limit: _limit,
     idempotencyKey: _key,

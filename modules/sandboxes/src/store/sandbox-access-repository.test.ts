@@ -49,6 +49,7 @@ function sandbox(id: string): Sandbox {
     onDrain: 'stop',
     onExpiry: 'delete',
     resumeSeconds: null,
+    requestHost: null,
     createdAt: AT,
     startedAt: AT,
     lastActivityAt: AT,

@@ -41,6 +41,7 @@ function sandbox(changes: Partial<Sandbox>): Sandbox {
     onDrain: 'snapshot',
     onExpiry: 'delete',
     resumeSeconds: null,
+    requestHost: null,
     createdAt: AT,
     startedAt: null,
     lastActivityAt: AT,

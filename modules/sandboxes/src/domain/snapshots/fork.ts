@@ -65,6 +65,7 @@ function createChildRequest(source: Sandbox, request: ForkRequest, snapshotId: s
     onDrain: source.onDrain,
     onExpiry: request.expiresAt === null ? source.onExpiry : 'delete',
     resumeSeconds: source.resumeSeconds,
+    requestHost: source.requestHost,
     limit: request.limit,
     idempotencyKey: null,
   };

@@ -22,6 +22,12 @@ export const DEFAULT_TIMEOUT_SECONDS = 300;
 
 export const timeoutSchema = Type.Integer({ minimum: 0, maximum: MAX_TIMEOUT_SECONDS });
 
+/** A host, or `${PORT}` in it; a header cannot contain anything else (RFC 9110, section 7.2). */
+const hostMaskSchema = Type.String({
+  pattern: '^(?:[A-Za-z0-9._-]|\\$\\{PORT\\})+(?::(?:[0-9]{1,5}|\\$\\{PORT\\}))?$',
+  maxLength: 255,
+});
+
 /** Fields that are not listed are refused by name, because a client expects an effect. */
 export const createSandboxSchema = Type.Object({
   templateID: Type.String({ minLength: 1, maxLength: 256 }),
@@ -41,6 +47,7 @@ export const createSandboxSchema = Type.Object({
         denyOut: targetsSchema,
         allowPublicTraffic: Type.Optional(Type.Boolean()),
         rules: headerRulesSchema,
+        maskRequestHost: Type.Optional(nullable(hostMaskSchema)),
       }),
     ),
   ),
@@ -52,7 +59,13 @@ export const createSandboxSchema = Type.Object({
 type CreateSandbox = Static<typeof createSandboxSchema>;
 
 const KNOWN_FIELDS: ReadonlySet<string> = new Set(Object.keys(createSandboxSchema.properties));
-const KNOWN_NETWORK: ReadonlySet<string> = new Set(['allowOut', 'denyOut', 'allowPublicTraffic', 'rules']);
+const KNOWN_NETWORK: ReadonlySet<string> = new Set([
+  'allowOut',
+  'denyOut',
+  'allowPublicTraffic',
+  'rules',
+  'maskRequestHost',
+]);
 
 /** Names that E2B's clients and tests use. */
 const TEMPLATE_IMAGES: Readonly<Record<string, string>> = { 'ubuntu:22.04': 'ubuntu-22', 'ubuntu:24.04': 'ubuntu' };
@@ -106,6 +119,7 @@ export async function toDomainRequest(
   return {
     ...request,
     maxLifetimeSeconds: Math.min(lifetime, request.maxLifetimeSeconds ?? lifetime),
+    requestHost: body.network?.maskRequestHost ?? null,
     resumeSeconds: body.autoResume?.enabled === true && request.onExpiry === 'pause' ? lifetime : null,
   };
 }

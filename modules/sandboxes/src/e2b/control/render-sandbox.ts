@@ -54,6 +54,7 @@ export function renderDetail(sandbox: Sandbox, token: string, domain: string, no
     network: {
       ...(sandbox.network === 'none' ? renderEgress([]) : renderEgress(sandbox.egressAllow)),
       ...renderHeaderRules(sandbox.egressRules),
+      ...(sandbox.requestHost === null ? {} : { maskRequestHost: sandbox.requestHost }),
     },
     lifecycle: {
       onTimeout: sandbox.onExpiry === 'delete' ? 'kill' : 'pause',
