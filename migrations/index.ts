@@ -59,6 +59,7 @@ import { sshKeys } from './0210-ssh-keys.ts';
 import { sandboxArchives } from './0200-sandbox-archives.ts';
 import { sandboxMoves } from './0201-sandbox-moves.ts';
 import { templates } from './0180-templates.ts';
+import { sandboxRequestHost } from './0211-sandbox-request-host.ts';
 import { replicaSchema } from './0130-replica-schema.ts';
 import { volumes } from './0190-volumes.ts';
 
@@ -126,4 +127,5 @@ export const migrations: readonly Migration[] = [
   sshKeys,
   sandboxArchives,
   sandboxMoves,
+  sandboxRequestHost,
 ];

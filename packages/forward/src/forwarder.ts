@@ -197,6 +197,7 @@ export class Forwarder implements Forwarding {
     try {
       const socket = await connectUpgrade({ agent, path, protocol, headers, signal, timeoutMs: UPGRADE_TIMEOUT_MS });
       keepOpen(socket);
+      socket.on('error', () => socket.destroy()); // a reset or a cut must not crash the process
       socket.once('close', leave);
       return socket;
     } catch (error) {

@@ -68,20 +68,7 @@ export function Sidebar() {
             </Link>
           )}
         </NavGroup>
-        <NavGroup label="You">
-          <Link to={paths.tokens} {...linkProps}>
-            <KeyRound size={15} /> API tokens
-          </Link>
-          <Link to={paths.sshKeys} {...linkProps}>
-            <Fingerprint size={15} /> SSH keys
-          </Link>
-          <Link to={paths.teams} {...linkProps}>
-            <UsersRound size={15} /> Teams
-          </Link>
-          <Link to={paths.account} activeOptions={{ exact: true }} {...linkProps}>
-            <UserRound size={15} /> Account
-          </Link>
-        </NavGroup>
+        <PersonalGroup />
         <PlatformGroup />
       </nav>
       <AccountMenu />
@@ -90,6 +77,25 @@ export function Sidebar() {
 }
 
 const linkProps = { className: styles['link'] ?? '', activeProps: { className: styles['current'] ?? '' } };
+
+function PersonalGroup() {
+  return (
+    <NavGroup label="You">
+      <Link to={paths.tokens} {...linkProps}>
+        <KeyRound size={15} /> API tokens
+      </Link>
+      <Link to={paths.sshKeys} {...linkProps}>
+        <Fingerprint size={15} /> SSH keys
+      </Link>
+      <Link to={paths.teams} {...linkProps}>
+        <UsersRound size={15} /> Teams
+      </Link>
+      <Link to={paths.account} activeOptions={{ exact: true }} {...linkProps}>
+        <UserRound size={15} /> Account
+      </Link>
+    </NavGroup>
+  );
+}
 
 /** For operators. */
 function PlatformGroup() {

@@ -5,6 +5,7 @@ import type { SandboxAccess } from '../domain/access/sandbox-access.ts';
 import type { SandboxContext } from '../domain/context.ts';
 import type { FileService } from '../domain/files/file-service.ts';
 import type { ProcessService } from '../domain/processes/process-service.ts';
+import type { SecretService } from '../domain/secrets/secret-service.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
 import type { CreateDeps } from '../e2b/control/create-body.ts';
 import { registerForkRoute } from '../e2b/control/fork-route.ts';
@@ -12,6 +13,7 @@ import { registerLifecycleRoutes } from '../e2b/control/lifecycle-routes.ts';
 import { registerOtherRoutes } from '../e2b/control/other-routes.ts';
 import { registerNetworkRoute } from '../e2b/control/network-route.ts';
 import { registerTemplateControl } from '../e2b/control/template-routes.ts';
+import { registerSecretRoutes } from '../e2b/control/secret-routes.ts';
 import { registerControlRoutes } from '../e2b/control/sandbox-routes.ts';
 import { registerE2bVolumeRoutes } from '../e2b/control/volume-routes.ts';
 import { registerUnsupported } from '../e2b/control/unsupported.ts';
@@ -34,11 +36,12 @@ const ENVD_PREFIX = '/e2b/envd';
 const SIGNATURES_PER_MINUTE = 1200;
 
 /** The parts of the domain that the API is served from. */
-export interface E2bRouteDeps extends Omit<CreateDeps, 'limitsEgress'> {
+export interface E2bRouteDeps extends Omit<CreateDeps, 'limitsEgress' | 'secretNames'> {
   readonly service: SandboxService;
   readonly files: FileService;
   readonly processes: ProcessService;
   readonly usage: MetricPart;
+  readonly secrets: SecretService;
   /** Counts creates through both APIs. */
   readonly createLimiter: RateLimiter;
 }
@@ -81,7 +84,9 @@ export function createE2bPart({
   const watchers = new Watchers(clock, () => random.uuid());
   return {
     async registerRoutes(app, deps) {
-      const { service, files, processes, usage } = deps;
+      const { service, files, processes, usage, secrets } = deps;
+      const secretNames = async (workspaceUuid: string): Promise<ReadonlySet<string>> =>
+        new Set((await secrets.list(workspaceUuid)).map(({ name }) => name));
       const admission = new EnvdAdmission({ service, access, holder, clock });
       await app.register(async (scope) => {
         useErrorRenderer(scope, renderE2bError);
@@ -91,12 +96,14 @@ export function createE2bPart({
         scope.addHook('onRequest', admission.refuseElsewhere);
         scope.addHook('preHandler', admission.wake);
         const limitsEgress = context.driver.limitsEgress === true;
-        const control = { ...deps, limitsEgress, prefix: CONTROL_PREFIX, access, traffic, hostDomain, clock };
+        const addressed = { access, traffic, hostDomain, clock, context };
+        const control = { ...deps, ...addressed, limitsEgress, secretNames, prefix: CONTROL_PREFIX };
         registerControlRoutes(scope, control);
         registerLifecycleRoutes(scope, control);
         registerForkRoute(scope, control);
         registerNetworkRoute(scope, control);
         registerE2bVolumeRoutes(scope, control);
+        registerSecretRoutes(scope, control);
         registerOtherRoutes(scope, { ...control, sampler: usage.sampler, metrics: usage.store });
         const { uploads } = deps.templates;
         await registerTemplateControl(scope, { ...control, uploads, publicUrl, key });

@@ -78,7 +78,7 @@ export function createPreviewPart(options: PreviewPartOptions): PreviewPart {
       const { status } = hasLink ? sandbox : await continueOnUse(service, clock, sandbox, signal);
       const connection = status === 'running' ? live.findConnection(id) : null;
       if (connection === null) throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status } });
-      return connection;
+      return { connection, requestHost: sandbox.requestHost };
     },
     begin: (id) => live.begin(id, clock.nowMs()),
     publicUrl,

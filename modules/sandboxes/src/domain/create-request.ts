@@ -31,6 +31,7 @@ export interface CreateRequest {
   readonly onNodeLost: OnNodeLost;
   readonly onExpiry: ExpiryAction;
   readonly resumeSeconds: number | null;
+  readonly requestHost: string | null;
   /** Limit of this caller; usually `maxPerCaller` of the configuration. */
   readonly limit: number;
   readonly idempotencyKey: string | null;
@@ -45,6 +46,7 @@ export function hashOf({
   onNodeLost,
   onExpiry,
   resumeSeconds,
+  requestHost,
   volumes,
   template,
   ...rest
@@ -55,6 +57,7 @@ export function hashOf({
     ...(onNodeLost === 'wait' ? {} : { onNodeLost }),
     ...(onExpiry === 'delete' ? {} : { onExpiry }),
     ...(resumeSeconds === null ? {} : { resumeSeconds }),
+    ...(requestHost === null ? {} : { requestHost }),
     ...(volumes.length === 0 ? {} : { volumes }),
     ...(template === null ? {} : { template }),
   };

@@ -203,10 +203,15 @@ export class SandboxService {
   }
 
   /**
-   * Stops a sandbox; cancels a pending start. A stopped sandbox is unchanged. Throws SANDBOX_NOT_RUNNING for a failed
-   * one.
+   * Stops a sandbox; cancels a pending start. A stopped sandbox is unchanged, and so is one whose expiry is no longer
+   * `expiredAt`, if that is given. Throws SANDBOX_NOT_RUNNING for a failed one.
    */
-  async stop(workspaceUuid: string, id: string, reason = 'STOPPED_BY_USER'): Promise<Sandbox> {
+  async stop(
+    workspaceUuid: string,
+    id: string,
+    reason = 'STOPPED_BY_USER',
+    expiredAt: string | null = null,
+  ): Promise<Sandbox> {
     const sandbox = await this.held(workspaceUuid, id);
     if (sandbox.status === 'stopped') return sandbox;
     if (sandbox.status === 'error') {
@@ -215,6 +220,10 @@ export class SandboxService {
     await this.#boots.cancel(id);
     const { queue, repository, live, watch, driver } = this.#context;
     return queue.run(id, async () => {
+      if (expiredAt !== null) {
+        const current = await this.get(workspaceUuid, id);
+        if (current.expiresAt !== expiredAt) return current;
+      }
       const change = { status: 'stopped', stateReason: reason, fault: null } as const;
       const stopped = await repository.change(id, ['creating', 'running'], change, sandbox.node);
       if (stopped === null) return this.get(workspaceUuid, id);
@@ -372,6 +381,7 @@ export class SandboxService {
       onNodeLost: request.onNodeLost,
       onExpiry: request.onExpiry,
       resumeSeconds: request.resumeSeconds,
+      requestHost: request.requestHost,
       createdAt: now.toISOString(),
       startedAt: null,
       lastActivityAt: now.toISOString(),

@@ -67,6 +67,8 @@ export interface Sandbox {
   readonly onExpiry: ExpiryAction;
   /** How long a use continues it after its expiry; null if only a start does. */
   readonly resumeSeconds: number | null;
+  /** Replaces `Host` in requests to its ports, `${PORT}` by the port; null keeps what the client asked for. */
+  readonly requestHost: string | null;
   readonly createdAt: string;
   readonly startedAt: string | null;
   readonly lastActivityAt: string;

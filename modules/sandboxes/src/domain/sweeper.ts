@@ -69,11 +69,13 @@ export class Sweeper {
       const kept =
         onExpiry === 'pause'
           ? await this.#service.pause(workspaceUuid, id)
-          : await this.#service.stop(workspaceUuid, id, 'EXPIRED');
+          : await this.#service.stop(workspaceUuid, id, 'EXPIRED', expiresAt);
       // Its time was extended meanwhile: continue.
       if (kept.expiresAt !== expiresAt) return void (await this.#service.start(workspaceUuid, id, 0, NEVER));
     }
-    await this.#service.setExpiry(workspaceUuid, id, null);
+    // A client may have continued it meanwhile, until another time.
+    const current = await this.#service.get(workspaceUuid, id);
+    if (current.expiresAt === expiresAt) await this.#service.setExpiry(workspaceUuid, id, null);
   }
 
   #isIdle(sandbox: Sandbox, now: Date): boolean {

@@ -84,6 +84,7 @@ function specPartOf(request: CreateRequest): Omit<SandboxSpec, 'id' | 'hostname'
     onNodeLost: _lost,
     onExpiry: _action,
     resumeSeconds: _resume,
+    requestHost: _requestHost,
     snapshotId: _snapshot,
     template: _template,
     volumes: _volumes,

@@ -7,15 +7,19 @@ import { isSuspended } from './control/sandbox-finder.ts';
 const START_WAIT_MS = 60_000;
 
 /**
- * Resumes a paused sandbox or starts a stopped one, until the new expiry. The expiry is set first, so that what runs
- * again always ends; if it cannot run, it is kept as it was.
+ * Resumes a paused sandbox or starts a stopped one, until the new expiry. One whose time is over without the sweep having
+ * stopped it is stopped here: its client counts on a restart. The expiry is set before the start, so that what runs again
+ * always ends; if it cannot run, it is kept as it was.
  */
 export async function continueSandbox(
   service: SandboxService,
-  { id, workspaceUuid, expiresAt: before }: Sandbox,
+  { id, workspaceUuid, status, pausedAt, onExpiry, expiresAt: before }: Sandbox,
   expiresAt: string,
   signal: AbortSignal,
 ): Promise<Sandbox> {
+  if (status === 'running' && pausedAt === null && onExpiry === 'stop') {
+    await service.stop(workspaceUuid, id, 'EXPIRED', before);
+  }
   await service.setExpiry(workspaceUuid, id, expiresAt);
   try {
     const sandbox = await service.start(workspaceUuid, id, START_WAIT_MS, signal);

@@ -85,6 +85,7 @@ export function toCreateRequest(
     // A guest's sandbox never outlives its time.
     onExpiry: principal.kind === 'guest' ? 'delete' : (body.on_expiry ?? 'delete'),
     resumeSeconds: null,
+    requestHost: null,
     name: body.name ?? null,
     environment,
     labels: body.labels ?? {},

@@ -48,10 +48,12 @@ export class SshSandbox {
    */
   async enter(kind: SessionKind, signal: AbortSignal): Promise<EnteredSession> {
     const entered = (await this.#enterElsewhere({ kind }, signal)) ?? (await this.#held.enter(kind, signal));
-    const sandbox = await this.#deps.service.byId(this.#client.grant.sandboxId);
-    if (sandbox !== null) return { ...entered, sandbox };
-    entered.leave();
-    throw sandboxErrors.SANDBOX_NOT_FOUND();
+    try {
+      return { ...entered, sandbox: await this.#deps.service.byId(this.#client.grant.sandboxId) };
+    } catch (error) {
+      entered.leave();
+      throw error;
+    }
   }
 
   /**

@@ -52,6 +52,7 @@ function sandbox(id: string): Sandbox {
     onNodeLost: 'wait',
     onExpiry: 'delete',
     resumeSeconds: null,
+    requestHost: null,
     createdAt: AT,
     startedAt: AT,
     lastActivityAt: AT,

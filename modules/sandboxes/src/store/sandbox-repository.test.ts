@@ -44,6 +44,7 @@ function sandbox(changes: Partial<Sandbox>): Sandbox {
     onNodeLost: 'restore',
     onExpiry: 'delete',
     resumeSeconds: null,
+    requestHost: null,
     createdAt: AT,
     startedAt: null,
     lastActivityAt: AT,

@@ -117,6 +117,7 @@ export interface SandboxRow {
   snapshot_id: string | null;
   on_expiry: string;
   resume_seconds: number | null;
+  request_host: string | null;
   egress_rules: string | null;
   volumes: string | null;
   template: string | null;

@@ -67,6 +67,22 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await sandbox.kill();
   });
 
+  it('show programs another host if their creator wants that', async () => {
+    const maskRequestHost = 'app.example.com:${PORT}';
+    const sandbox = await serving({ network: { maskRequestHost } });
+    await listening(sandbox);
+    const host = sandbox.getHost(PORT);
+    const { body } = await ask(host);
+    expect(body.toLowerCase()).toContain(`|host: app.example.com:${PORT}|`);
+    expect(body).toContain(`x-forwarded-host: ${host}|`);
+    expect((await sandbox.getInfo()).network).toMatchObject({ maskRequestHost });
+    for (const wrong of ['a b', 'a/b', '${PATH}', 'a\r\nx: y', '']) {
+      const body = { templateID: 'busybox', network: { maskRequestHost: wrong } };
+      expect((await platform.call('POST', '/e2b/sandboxes', { body })).status, wrong).toBe(400);
+    }
+    await sandbox.kill();
+  });
+
   it('need the traffic token if their creator wants that; the program does not see it', async () => {
     const sandbox = await serving({ network: { allowPublicTraffic: false } });
     const host = sandbox.getHost(PORT);

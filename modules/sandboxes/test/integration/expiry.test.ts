@@ -69,3 +69,28 @@ describe('the expiry of a sandbox', () => {
     );
   });
 });
+
+describe('a sandbox of an E2B client that is to stop at its timeout', () => {
+  it('is restarted for clients that connect before the sweep has stopped it, once', async () => {
+    const driver = new FakeDriver();
+    const clock = fakeClock();
+    const platform = await startPlatform({ driver, clock });
+    const body = { templateID: 'busybox', timeout: 1, autoPause: true, autoPauseMemory: false };
+    const id = String((await platform.call('POST', '/e2b/sandboxes', { body })).body['sandboxID']);
+    const read = async () => (await platform.call('GET', `/api/sandboxes/sbx_${id}`)).body;
+    const before = await read();
+    await clock.advance(1_001); // the first sweep is later
+    expect(await read()).toMatchObject({ status: 'running', expires_at: before['expires_at'] });
+    const connect = () => platform.call('POST', `/e2b/sandboxes/${id}/connect`, { body: { timeout: 60 } });
+    const answers = await Promise.all([connect(), connect()]);
+    expect(answers.map(({ status }) => status).filter((status) => status > 201)).toEqual([]);
+    const after = await read();
+    const expiresAt = new Date(clock.nowMs() + 60_000).toISOString();
+    expect(after).toMatchObject({ status: 'running', expires_at: expiresAt });
+    expect(Date.parse(after['started_at'])).toBeGreaterThan(Date.parse(before['started_at']));
+    await clock.advance(30_000);
+    expect(await read()).toMatchObject({ status: 'running', expires_at: expiresAt, started_at: after['started_at'] });
+    await platform.dispose();
+    await driver.dispose();
+  });
+});

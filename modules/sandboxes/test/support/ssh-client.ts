@@ -17,7 +17,7 @@ export interface SshLoginOptions {
   readonly caller?: FakeCaller;
   readonly password?: string;
   readonly input?: string | Buffer;
-  /** Key files to log in with, in this order, instead of a password. */
+  /** Key files to log in with, in this order, before the password if there is one. */
   readonly keys?: readonly string[];
 }
 
@@ -94,7 +94,7 @@ export class SshClient {
   open(user: string, args: readonly string[], options: SshLoginOptions = {}): OpenSsh {
     const rest = args.findIndex((each) => !each.startsWith('-'));
     const [before, after] = rest === -1 ? [args, []] : [args.slice(0, rest), args.slice(rest)];
-    const login = loginOptions(options.keys);
+    const login = loginOptions(options);
     return this.start(
       'ssh',
       ['-F', 'none', ...login, ...this.options, ...before, `${user}@127.0.0.1`, ...after],
@@ -130,8 +130,9 @@ export class SshClient {
 }
 
 /** The first value of an option counts. */
-function loginOptions(keys: readonly string[] | undefined): string[] {
+function loginOptions({ keys, password }: SshLoginOptions): string[] {
   if (keys === undefined) return [];
-  const options = ['PreferredAuthentications=publickey', 'IdentitiesOnly=yes', 'IdentityAgent=none'];
+  const methods = password === undefined ? 'publickey' : 'publickey,password';
+  const options = [`PreferredAuthentications=${methods}`, 'IdentitiesOnly=yes', 'IdentityAgent=none'];
   return [...options, ...keys.map((path) => `IdentityFile=${path}`)].flatMap((option) => ['-o', option]);
 }

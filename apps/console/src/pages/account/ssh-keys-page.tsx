@@ -69,7 +69,7 @@ function columns(onRemove: (key: SshKey) => void): Column<SshKey>[] {
         </>
       ),
     },
-    { id: 'type', header: 'Type', width: '16%', wideOnly: true, cell: (key) => <code>{key.type}</code> },
+    { id: 'type', header: 'Type', width: '12rem', wideOnly: true, cell: (key) => <code>{key.type}</code> },
     { id: 'used', header: 'Last used', width: '14%', wideOnly: true, cell: (key) => <LastUse sshKey={key} /> },
     {
       id: 'created',

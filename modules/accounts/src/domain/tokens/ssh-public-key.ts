@@ -10,6 +10,7 @@ export interface SshPublicKey {
 }
 
 const LINE = /^([a-z0-9@.-]+)[ \t]+([A-Za-z0-9+/]+={0,2})(?:[ \t].*)?$/;
+const TYPE = /^(?:ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(?:256|384|521))$/;
 /** Smaller ones are weak; each login with a larger one would cost noticeable time. */
 const MIN_RSA_BITS = 2048;
 const MAX_RSA_BITS = 8192;
@@ -36,11 +37,11 @@ export function parseSshPublicKey(text: string): SshPublicKey {
 }
 
 function assertSuitable(type: string, bytes: Buffer): void {
-  const fields = readFields(bytes);
-  const jwk = fields?.[0]?.toString('latin1') === type ? toJwk(type, fields.slice(1)) : null;
-  if (jwk === undefined) {
+  if (!TYPE.test(type)) {
     throw unsuitable(`has the type ${type}; use ssh-ed25519, ecdsa-sha2-nistp256, -384 or -521, or ssh-rsa`);
   }
+  const fields = readFields(bytes);
+  const jwk = fields?.[0]?.toString('latin1') === type ? toJwk(type, fields.slice(1)) : null;
   const key = jwk === null ? null : tryCreate(jwk);
   if (key === null) throw unsuitable(`is not a valid key of type ${type}`);
   const { modulusLength: bits, publicExponent: exponent = 0n } = key.asymmetricKeyDetails ?? {};
@@ -64,8 +65,8 @@ function readFields(bytes: Buffer): Buffer[] | null {
   return at === bytes.length ? fields : null;
 }
 
-/** RFC 4253, RFC 5656 and RFC 8709. Undefined for other types; null if the fields are not those of the type. */
-function toJwk(type: string, fields: readonly Buffer[]): JsonWebKey | null | undefined {
+/** RFC 4253, RFC 5656 and RFC 8709. Null if the fields are not those of the type. */
+function toJwk(type: string, fields: readonly Buffer[]): JsonWebKey | null {
   const [first = Buffer.alloc(0), second = Buffer.alloc(0)] = fields;
   if (type === 'ssh-ed25519') {
     return fields.length === 1 ? { kty: 'OKP', crv: 'Ed25519', x: first.toString('base64url') } : null;
@@ -73,9 +74,9 @@ function toJwk(type: string, fields: readonly Buffer[]): JsonWebKey | null | und
   if (type === 'ssh-rsa') {
     return fields.length === 2 ? { kty: 'RSA', e: first.toString('base64url'), n: second.toString('base64url') } : null;
   }
-  const name = /^ecdsa-sha2-(nistp\d+)$/.exec(type)?.[1] ?? '';
+  const name = type.slice('ecdsa-sha2-'.length);
   const curve = CURVES[name];
-  if (curve === undefined) return undefined;
+  if (curve === undefined) return null;
   const { crv, sizeBytes } = curve;
   const isPoint = second[0] === UNCOMPRESSED_POINT && second.length === 1 + 2 * sizeBytes;
   if (fields.length !== 2 || first.toString('latin1') !== name || !isPoint) return null;

@@ -58,6 +58,7 @@ describeDialects<unknown>('SSH keys', migrations, (database) => {
     await expect(logIn(removed)).rejects.toMatchObject(refused);
     await expect(access.recheck(refs[0])).rejects.toMatchObject(refused);
     expect(await access.recheck(refs[1])).toMatchObject({ id: ann.id });
+    await accounts().database.workspaces.delete(ann.workspaceUuid);
     await accounts().database.users.delete(ann.id);
     await expect(logIn(orphaned)).rejects.toMatchObject(refused);
     await expect(access.recheck(refs[1])).rejects.toMatchObject(refused);

@@ -97,6 +97,7 @@ function createChildRequest(
     onNodeLost: source.onNodeLost,
     onExpiry: request.expiresAt === null ? source.onExpiry : 'delete',
     resumeSeconds: source.resumeSeconds,
+    requestHost: source.requestHost,
     limit: request.limit,
     idempotencyKey: null,
   };

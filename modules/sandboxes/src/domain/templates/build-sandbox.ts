@@ -156,6 +156,7 @@ export class BuildSandbox {
         onNodeLost: 'wait',
         onExpiry: 'delete',
         resumeSeconds: null,
+        requestHost: null,
         limit: Number.MAX_SAFE_INTEGER,
         idempotencyKey: null,
       },

@@ -39,6 +39,7 @@ describe('a create request of an E2B client', () => {
       config,
       catalog: new ImageCatalog(images.map(image), images[0] ?? null),
       limitsEgress,
+      secretNames: async () => new Set(['openai-api-key', 'OLD_KEY']),
       isolation: new IsolationPolicy('namespaces', { whyUnsupported: () => null }),
       templates: { resolve: async () => null, usable: () => Promise.reject(new Error('no templates')) },
       snapshots: { usable: () => Promise.reject(new Error('no snapshots')) },
@@ -128,12 +129,13 @@ describe('a create request of an E2B client', () => {
     expect(await convert(more, 'guest')).toMatchObject({ onExpiry: 'delete', resumeSeconds: null });
   });
 
-  it.each([{ iam: { tokens: { a: {} } } }, { network: { rules: { a: [{}] } } }, { unknownField: 1 }])(
-    'with %j is refused by name',
-    async (more) => {
-      await expect(convert(more)).rejects.toMatchObject({ code: 'E2B_UNSUPPORTED', status: 501 });
-    },
-  );
+  it.each([
+    { iam: { tokens: { a: {} } } },
+    { network: { rules: { 'api.example.com': [{ transform: { headers: { a: 'literal' } } }] } } },
+    { unknownField: 1 },
+  ])('with %j is refused by name', async (more) => {
+    await expect(convert(more)).rejects.toMatchObject({ code: 'E2B_UNSUPPORTED', status: 501 });
+  });
 
   it('has no network where the driver cannot limit it', async () => {
     const made = await convert({ allow_internet_access: false }, 'service_account', undefined, false);

@@ -15,6 +15,7 @@ import { sandboxErrors } from '../../errors.ts';
 import { toCreateRequest } from '../../routes/create-request.ts';
 import { environmentSchema, labelsSchema } from '../../routes/schemas.ts';
 import { egressOf, targetsSchema } from './egress.ts';
+import { egressRulesOf, headerRulesSchema, type HeaderRule } from './header-rules.ts';
 
 const nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
   Type.Union([schema, Type.Null()]);
@@ -23,6 +24,12 @@ const MAX_TIMEOUT_SECONDS = 31_536_000;
 export const DEFAULT_TIMEOUT_SECONDS = 300;
 
 export const timeoutSchema = Type.Integer({ minimum: 0, maximum: MAX_TIMEOUT_SECONDS });
+
+/** A host, or `${PORT}` in it; a header cannot contain anything else (RFC 9110, section 7.2). */
+const hostMaskSchema = Type.String({
+  pattern: '^(?:[A-Za-z0-9._-]|\\$\\{PORT\\})+(?::(?:[0-9]{1,5}|\\$\\{PORT\\}))?$',
+  maxLength: 255,
+});
 
 /** Fields that are not listed are refused by name, because a client expects an effect. */
 export const createSandboxSchema = Type.Object({
@@ -42,6 +49,8 @@ export const createSandboxSchema = Type.Object({
         allowOut: targetsSchema,
         denyOut: targetsSchema,
         allowPublicTraffic: Type.Optional(Type.Boolean()),
+        rules: headerRulesSchema,
+        maskRequestHost: Type.Optional(nullable(hostMaskSchema)),
       }),
     ),
   ),
@@ -59,7 +68,13 @@ export const createSandboxSchema = Type.Object({
 type CreateSandbox = Static<typeof createSandboxSchema>;
 
 const KNOWN_FIELDS: ReadonlySet<string> = new Set(Object.keys(createSandboxSchema.properties));
-const KNOWN_NETWORK: ReadonlySet<string> = new Set(['allowOut', 'denyOut', 'allowPublicTraffic']);
+const KNOWN_NETWORK: ReadonlySet<string> = new Set([
+  'allowOut',
+  'denyOut',
+  'allowPublicTraffic',
+  'rules',
+  'maskRequestHost',
+]);
 
 /** Names that E2B's clients and tests use. */
 const TEMPLATE_IMAGES: Readonly<Record<string, string>> = { 'ubuntu:22.04': 'ubuntu-22', 'ubuntu:24.04': 'ubuntu' };
@@ -74,6 +89,8 @@ export interface CreateDeps {
   readonly isolation: IsolationPolicy;
   /** Whether the driver can limit a sandbox to hosts and addresses. */
   readonly limitsEgress: boolean;
+  /** Names of the secrets of a workspace. */
+  readonly secretNames: (workspaceUuid: string) => Promise<ReadonlySet<string>>;
 }
 
 /** Throws E2B_UNSUPPORTED for what a sandbox cannot have here, and TEMPLATE_NOT_FOUND. */
@@ -89,6 +106,7 @@ export async function toDomainRequest(
     config,
     isolation,
     limitsEgress,
+    secretNames,
   }: Omit<CreateDeps, 'snapshots' | 'volumes' | 'templates'> & {
     snapshots: Pick<SnapshotService, 'usable'>;
     volumes: Pick<VolumeService, 'resolve'>;
@@ -103,10 +121,11 @@ export async function toDomainRequest(
   const built = isOwn ? await templates.usable(grant.workspaceUuid, name) : null;
   const image = snapshot === null && built === null ? imageOf(template, catalog) : undefined;
   const mounts = (body.volumeMounts ?? []).map((mount) => ({ ...mount, readOnly: false }));
+  const rules = await egressRulesOf(body.network?.rules, 'network.rules', () => secretNames(grant.workspaceUuid));
   const request = toCreateRequest(
     {
       ...(image === undefined ? {} : { image }),
-      ...networkOf(body, limitsEgress),
+      ...networkOf(body, limitsEgress, rules),
       ...valuesOf(body),
       on_expiry: onExpiryOf(body),
     },
@@ -123,6 +142,7 @@ export async function toDomainRequest(
   return {
     ...request,
     maxLifetimeSeconds: Math.min(lifetime, request.maxLifetimeSeconds ?? lifetime),
+    requestHost: body.network?.maskRequestHost ?? null,
     resumeSeconds: body.autoResume?.enabled === true && request.onExpiry === 'pause' ? lifetime : null,
   };
 }
@@ -159,11 +179,13 @@ function onExpiryOf({ autoPause, autoPauseMemory }: CreateSandbox): ExpiryAction
 function networkOf(
   body: CreateSandbox,
   limitsEgress: boolean,
-): { network?: 'none' | 'egress'; egress_allow?: string[] } {
+  rules: readonly HeaderRule[],
+): { network?: 'none' | 'egress'; egress_allow?: string[]; egress_rules?: HeaderRule[] } {
   const egress = egressOf({ ...body.network, allow_internet_access: body.allow_internet_access ?? null }, 'network.');
-  if (egress === null) return {};
+  const added = rules.length === 0 ? {} : { network: 'egress' as const, egress_rules: [...rules] };
+  if (egress === null) return added;
   if (egress.length === 0 && !limitsEgress) return { network: 'none' };
-  return { network: 'egress', egress_allow: egress };
+  return { ...added, network: 'egress', egress_allow: egress };
 }
 
 function assertSupported(body: CreateSandbox & Readonly<Record<string, unknown>>): void {

@@ -3,6 +3,7 @@ import { ENVD_VERSION } from '../envd-version.ts';
 import { toE2bId } from '../sandbox-ids.ts';
 import { templateOf } from './create-body.ts';
 import { renderEgress } from './egress.ts';
+import { renderHeaderRules } from './header-rules.ts';
 import { isSuspended } from './sandbox-finder.ts';
 
 /** Clients require an end; this one stands for none. */
@@ -50,7 +51,11 @@ export function renderDetail(sandbox: Sandbox, token: string, domain: string, no
     envdAccessToken: token,
     domain,
     allowInternetAccess: sandbox.network === 'egress' && sandbox.egressAllow?.length !== 0,
-    network: sandbox.network === 'none' ? renderEgress([]) : renderEgress(sandbox.egressAllow),
+    network: {
+      ...(sandbox.network === 'none' ? renderEgress([]) : renderEgress(sandbox.egressAllow)),
+      ...renderHeaderRules(sandbox.egressRules),
+      ...(sandbox.requestHost === null ? {} : { maskRequestHost: sandbox.requestHost }),
+    },
     lifecycle: {
       onTimeout: sandbox.onExpiry === 'delete' ? 'kill' : 'pause',
       autoResume: sandbox.resumeSeconds !== null,

@@ -2,6 +2,7 @@ import { grantedAccessOf, grantOf, principalOf, rateLimitHeaders, type HttpApp, 
 import type { Clock } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
 import { Type, type Static } from 'typebox';
+import type { SandboxContext } from '../../domain/context.ts';
 import type { FileService } from '../../domain/files/file-service.ts';
 import type { SandboxPhase } from '../../domain/ports.ts';
 import type { Sandbox } from '../../domain/sandbox.ts';
@@ -25,6 +26,7 @@ export interface ControlDeps extends CreateDeps, AddressDeps {
   readonly service: SandboxService;
   readonly files: FileService;
   readonly clock: Clock;
+  readonly context: SandboxContext;
   readonly createLimiter: RateLimiter;
 }
 

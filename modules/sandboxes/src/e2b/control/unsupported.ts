@@ -20,7 +20,6 @@ const REFUSED: readonly Refusal[] = [
     feature: 'The content of a volume outside of sandboxes',
     remedy: 'mount the volume in a sandbox and use its files',
   },
-  { paths: ['/secrets', '/secrets/*'], feature: 'Secrets', remedy: 'pass variables with envs' },
   {
     paths: ['/api-keys', '/api-keys/*', '/access-tokens', '/access-tokens/*'],
     feature: 'Managing keys',

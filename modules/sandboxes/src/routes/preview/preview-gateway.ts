@@ -21,6 +21,7 @@ import { answerError, entryCookie, isNavigation } from './preview-answers.ts';
 import type { PortTraffic } from './port-traffic.ts';
 import { requestHeaders, responseHeaders, TRAFFIC_TOKEN } from './preview-headers.ts';
 import { SANDBOX } from '../../domain/holder.ts';
+import type { Sandbox } from '../../domain/sandbox.ts';
 import type { CheckedPreview, PreviewLinks } from './preview-links.ts';
 import { parsePlace, type PreviewPlace } from './preview-place.ts';
 import type { PreviewClaim } from '../../domain/preview/preview-token.ts';
@@ -42,13 +43,18 @@ export interface PreviewGatewayOptions {
    * Throws SANDBOX_NOT_FOUND and SANDBOX_NOT_RUNNING. Only a link continues any paused sandbox; others continue it if its
    * creator wanted that.
    */
-  readonly reach: (sandboxId: string, hasLink: boolean, signal: AbortSignal) => Promise<HelperConnection>;
+  readonly reach: (sandboxId: string, hasLink: boolean, signal: AbortSignal) => Promise<ReachedSandbox>;
   /** Marks the sandbox as in use until the returned function is called. */
   readonly begin: (sandboxId: string) => () => void;
   /** The platform's public URL, for the scheme behind a TLS proxy. */
   readonly publicUrl: () => string;
   readonly clock: Clock;
   readonly log: Logger;
+}
+
+/** A sandbox whose ports can be dialed. */
+export interface ReachedSandbox extends Pick<Sandbox, 'requestHost'> {
+  readonly connection: HelperConnection;
 }
 
 interface Admission extends CheckedPreview {
@@ -117,12 +123,12 @@ export class PreviewGateway {
     request.socket.setTimeout(IDLE_MS);
     const leave = this.#enter(admission.claim, () => response.destroy());
     try {
-      const port = await this.#dial(admission, response);
+      const { port, host } = await this.#dial(admission, response);
       if (response.destroyed) port.destroy();
       const { origin } = request.headers;
       const answer = (given: IncomingMessage['headers']): OutgoingHttpHeaders =>
         withEntry(responseHeaders(given, place, origin), entry);
-      const headers = await this.#requestHeaders(place, request);
+      const headers = await this.#requestHeaders(place, request, host);
       await forwardRequest({ request, response, port, target: admission.target, headers, answer });
     } finally {
       leave();
@@ -139,9 +145,9 @@ export class PreviewGateway {
     const leave = this.#enter(admission.claim, () => socket.destroy());
     socket.once('close', leave);
     try {
-      const port = await this.#dial(admission, socket);
+      const { port, host } = await this.#dial(admission, socket);
       if (socket.destroyed) port.destroy();
-      const headers = await this.#requestHeaders(place, request);
+      const headers = await this.#requestHeaders(place, request, host);
       const answer = (given: IncomingMessage['headers']): OutgoingHttpHeaders =>
         withEntry(responseHeaders(given, place, request.headers.origin), this.#entryHeaders(admission, request));
       keepOpen(socket);
@@ -152,10 +158,16 @@ export class PreviewGateway {
     }
   }
 
-  async #dial({ claim, hasLink }: Admission, client: ServerResponse | Duplex): Promise<PortSocket> {
+  /** Also returns the host for the program; null if it is what the client asked for. */
+  async #dial(
+    { claim, hasLink }: Admission,
+    client: ServerResponse | Duplex,
+  ): Promise<{ port: PortSocket; host: string | null }> {
     const gone = new AbortController();
     client.once('close', () => gone.abort());
-    return PortSocket.open(await this.#options.reach(claim.sandboxId, hasLink, gone.signal), claim.port);
+    const { connection, requestHost } = await this.#options.reach(claim.sandboxId, hasLink, gone.signal);
+    const host = requestHost?.replaceAll('${PORT}', String(claim.port)) ?? null;
+    return { port: await PortSocket.open(connection, claim.port), host };
   }
 
   #enter(claim: PreviewClaim, cut: () => void): () => void {
@@ -203,10 +215,16 @@ export class PreviewGateway {
     return { 'set-cookie': entryCookie(token, leftMs, this.#scheme(request) === 'https') };
   }
 
-  async #requestHeaders(place: PreviewPlace, request: IncomingMessage): Promise<OutgoingHttpHeaders> {
+  async #requestHeaders(
+    place: PreviewPlace,
+    request: IncomingMessage,
+    host: string | null,
+  ): Promise<OutgoingHttpHeaders> {
     const { remoteAddress } = this.#options.clientOf(request);
     const dropAuthorization = await this.#isOurs(request, remoteAddress);
-    return requestHeaders(request.headers, { place, remoteAddress, scheme: this.#scheme(request), dropAuthorization });
+    const facts = { place, remoteAddress, scheme: this.#scheme(request), dropAuthorization };
+    const headers = requestHeaders(request.headers, facts);
+    return host === null ? headers : { ...headers, host };
   }
 
   /** Whether the credential works on the platform. Such a credential is never passed to a sandbox. */

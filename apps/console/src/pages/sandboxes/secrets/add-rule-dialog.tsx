@@ -19,6 +19,7 @@ const PLACES = [
   { value: 'header', label: 'Header' },
   { value: 'query', label: 'Query parameter' },
 ] as const;
+type Place = (typeof PLACES)[number]['value'];
 
 interface AddRuleDialogProps {
   open: boolean;
@@ -45,10 +46,11 @@ function AddRuleForm({ hostRef, sandbox, onClose }: AddRuleFormProps) {
   const queryClient = useQueryClient();
   const { done } = useToasts();
   const secrets = useQuery(secretsQuery(api, workspace));
-  const [place, setPlace] = useState<'header' | 'query'>('header');
+  const [place, setPlace] = useState<Place>('header');
   const [chosen, setChosen] = useState<string | null>(null);
   const [insecure, setInsecure] = useState(false);
-  const secret = chosen ?? secrets.data?.[0]?.name;
+  const names = secrets.data?.map(({ name }) => name) ?? [];
+  const secret = chosen ?? names[0];
   const addition = useMutation({
     mutationFn: (rule: EgressRule) => api.of(sandbox.id).setEgressRules([...sandbox.egress_rules, rule]),
     onSuccess: (_answer, { host }) => {
@@ -74,49 +76,9 @@ function AddRuleForm({ hostRef, sandbox, onClose }: AddRuleFormProps) {
   return (
     <form onSubmit={submit}>
       <FieldStack>
-        <TextField
-          ref={hostRef}
-          label="Host"
-          name="host"
-          required
-          maxLength={255}
-          autoComplete="off"
-          spellCheck={false}
-          placeholder="api.openai.com"
-          hint="A host name, or *. and a host name for all names below it."
-        />
-        <div className={styles['pair']}>
-          <Select label="Set" options={PLACES} value={place} onChange={setPlace} />
-          <TextField
-            key={place}
-            label={place === 'header' ? 'Header name' : 'Parameter name'}
-            name="name"
-            required
-            maxLength={128}
-            autoComplete="off"
-            spellCheck={false}
-            defaultValue={place === 'header' ? 'Authorization' : 'key'}
-          />
-        </div>
-        <div className={styles['pair']}>
-          <Select
-            label="Secret"
-            options={(secrets.data ?? []).map(({ name }) => ({ value: name, label: name }))}
-            value={secret ?? ''}
-            onChange={setChosen}
-            disabled={secret === undefined}
-          />
-          <TextField
-            key={place}
-            label="As"
-            name="as"
-            required
-            maxLength={1024}
-            autoComplete="off"
-            spellCheck={false}
-            defaultValue={place === 'header' ? 'Bearer {value}' : '{value}'}
-          />
-        </div>
+        <HostField hostRef={hostRef} />
+        <PlaceFields place={place} onPlace={setPlace} />
+        <ContentFields place={place} names={names} secret={secret} onSecret={setChosen} />
         <Checkbox label="Also over plain HTTP" checked={insecure} onChange={setInsecure} />
         {secrets.data?.length === 0 && <p className="muted">This workspace has no secrets yet. Create one first.</p>}
       </FieldStack>
@@ -128,5 +90,71 @@ function AddRuleForm({ hostRef, sandbox, onClose }: AddRuleFormProps) {
         </Button>
       </DialogActions>
     </form>
+  );
+}
+
+function HostField({ hostRef }: Pick<AddRuleFormProps, 'hostRef'>) {
+  return (
+    <TextField
+      ref={hostRef}
+      label="Host"
+      name="host"
+      required
+      maxLength={255}
+      autoComplete="off"
+      spellCheck={false}
+      placeholder="api.openai.com"
+      hint="A host name, or *. and a host name for all names below it."
+    />
+  );
+}
+
+function PlaceFields({ place, onPlace }: { place: Place; onPlace: (place: Place) => void }) {
+  return (
+    <div className={styles['pair']}>
+      <Select label="Set" options={PLACES} value={place} onChange={onPlace} />
+      <TextField
+        key={place}
+        label={place === 'header' ? 'Header name' : 'Parameter name'}
+        name="name"
+        required
+        maxLength={128}
+        autoComplete="off"
+        spellCheck={false}
+        defaultValue={place === 'header' ? 'Authorization' : 'key'}
+      />
+    </div>
+  );
+}
+
+interface ContentFieldsProps {
+  place: Place;
+  /** Names of all secrets. */
+  names: readonly string[];
+  secret: string | undefined;
+  onSecret: (name: string) => void;
+}
+
+function ContentFields({ place, names, secret, onSecret }: ContentFieldsProps) {
+  return (
+    <div className={styles['pair']}>
+      <Select
+        label="Secret"
+        options={names.map((name) => ({ value: name, label: name }))}
+        value={secret ?? ''}
+        onChange={onSecret}
+        disabled={secret === undefined}
+      />
+      <TextField
+        key={place}
+        label="As"
+        name="as"
+        required
+        maxLength={1024}
+        autoComplete="off"
+        spellCheck={false}
+        defaultValue={place === 'header' ? 'Bearer {value}' : '{value}'}
+      />
+    </div>
   );
 }

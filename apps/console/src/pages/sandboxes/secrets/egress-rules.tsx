@@ -57,7 +57,7 @@ export function EgressRules({ sandbox }: { sandbox: Sandbox }) {
 function columns(onRemove: ((rule: EgressRule) => void) | null): Column<EgressRule>[] {
   const shown: Column<EgressRule>[] = [
     { id: 'host', header: 'Host', cell: ({ host }) => <code className={styles['name']}>{host}</code> },
-    { id: 'place', header: 'Sets', cell: (rule) => placeOf(rule) },
+    { id: 'place', header: 'Sets', cell: (rule) => <Place rule={rule} /> },
     { id: 'secret', header: 'Secret', cell: ({ secret }) => <code className={styles['name']}>{secret}</code> },
     { id: 'template', header: 'As', wideOnly: true, cell: ({ template }) => <code>{template ?? '{value}'}</code> },
   ];
@@ -82,9 +82,13 @@ function keyOf(rule: EgressRule): string {
   return JSON.stringify(rule);
 }
 
-function placeOf({ header, query, insecure }: EgressRule): string {
-  const place = header === undefined ? `Query parameter ${query ?? ''}` : `Header ${header}`;
-  return insecure === true ? `${place}, also over HTTP` : place;
+function Place({ rule: { header, query = '', insecure } }: { rule: EgressRule }) {
+  return (
+    <>
+      <code className={styles['name']}>{header === undefined ? `?${query}=` : `${header}:`}</code>
+      {insecure === true && <span className="muted"> also over HTTP</span>}
+    </>
+  );
 }
 
 function RemoveRuleDialog(props: { rule: EgressRule | null; sandbox: Sandbox; onClose: () => void }) {
