@@ -163,8 +163,8 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       });
     }
     for (const [method, path] of [
-      ['POST', '/v3/templates'],
-      ['GET', '/templates/a'],
+      ['POST', '/v2/templates'],
+      ['POST', '/templates/a/builds/b'],
       ['GET', '/volumes'],
       ['POST', '/secrets'],
       ['GET', '/api-keys'],
