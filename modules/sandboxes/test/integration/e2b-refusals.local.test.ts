@@ -164,8 +164,8 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       });
     }
     for (const [method, path] of [
-      ['POST', '/v3/templates'],
-      ['GET', '/templates/a'],
+      ['POST', '/v2/templates'],
+      ['POST', '/templates/a/builds/b'],
       ['GET', '/volumecontent/vol_a/file'],
       ['GET', '/api-keys'],
       ['GET', `/v2/sandboxes/${sandbox.sandboxId}/logs`],

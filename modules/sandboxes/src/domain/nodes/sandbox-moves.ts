@@ -1,6 +1,9 @@
 import type { Breach, Limits } from '@svc/quotas';
 import type { Sandbox, SandboxFault } from '../sandbox.ts';
 
+/** A node reports itself every 15 s. */
+export const UNREPORTED_MS = 20_000;
+
 /** A sandbox that another node may continue, and the newest snapshot of it that every node can use. */
 export interface MovableSandbox {
   readonly sandbox: Sandbox;
@@ -26,8 +29,8 @@ export interface SandboxMoves {
   leftByDrains(node: string, driver: string, format: string, limit: number): Promise<readonly MovableSandbox[]>;
   /**
    * Gives a sandbox to another node, which creates it from the snapshot, and records that the first one has to remove it.
-   * Only one of several calls succeeds. None does once the first node has returned, or has started the sandbox itself. The sandbox is null if it
-   * is not to be moved any more.
+   * Only one of several calls succeeds. None does once the first node has returned, or has started the sandbox itself.
+   * The sandbox is null if it is not to be moved any more.
    */
   move(
     lost: MovableSandbox,

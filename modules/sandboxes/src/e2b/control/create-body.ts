@@ -155,7 +155,8 @@ export function templateOf({ image, snapshotId }: { image: string; snapshotId: s
 /** The name in the catalog; null if there is no such image. An image of the operator comes before a known name. */
 export function findImage(template: string, catalog: ImageCatalog): string | null {
   if (catalog.find(template) !== null) return template;
-  const image = DEFAULT_TEMPLATES.has(template) ? catalog.defaultName : (TEMPLATE_IMAGES[template] ?? null);
+  const usual = catalog.find('base')?.name ?? catalog.defaultName;
+  const image = DEFAULT_TEMPLATES.has(template) ? usual : (TEMPLATE_IMAGES[template] ?? null);
   return image === null || catalog.find(image) === null ? null : image;
 }
 
