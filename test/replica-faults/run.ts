@@ -52,10 +52,12 @@ export async function runInside({ folder, seed, faults, controls, say }: Wanted)
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'mode=1777', 'tmpfs', '/dev/shm']);
   await using campaign = await Campaign.open({ folder, seed });
   writeFileSync(runFoldersFile(folder), campaign.world.replicas.map(({ runFolder }) => runFolder).join('\n'));
-  const work = controls ? prove(campaign, say) : runFaults(campaign, faults, say, stop.signal);
+  const work = runFaults(campaign, faults, say, stop.signal).then((wrong) =>
+    wrong.length > 0 || !controls ? wrong : prove(campaign, say),
+  );
   const findings = await work.catch((error: unknown) => [`it broke: ${inspect(error)}`]); // it did not recover
   if (findings.length === 0) {
-    say(controls ? 'clean: the controls' : `clean: ${summary(campaign)}`);
+    say(`clean: ${summary(campaign)}`);
     return 0;
   }
   say(`seed ${seed}: ${findings.length} wrong after ${summary(campaign)}`);

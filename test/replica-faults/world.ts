@@ -1,15 +1,15 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises';
-import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { startCuttableProxy, waitFor, type CuttableProxy } from '@svc/testing';
 import { startEngine, type Engine } from '../replicas/engine.ts';
+import { clockAhead } from '../replicas/replicas.ts';
 import { launchersIn, processes } from '../sandbox-kills/machine.ts';
 import { namesIn, textOf } from '../sandbox-kills/ground.ts';
 import { startPlatform, type ReadyLine, type RunningPlatform } from '../system/running-platform.ts';
 import { DatabasePair } from './database-pair.ts';
 
 /** The clock of the last replica is ahead of the others by this. */
-export const CLOCK_AHEAD_SECONDS = 30;
+const CLOCK_AHEAD_SECONDS = 30;
 const REPLICAS = 3;
 const STARTS = 5;
 const WAIT_MS = 90_000;
@@ -205,7 +205,7 @@ async function createReplica(folder: string, index: number, database: DatabasePa
       SVC_MASTER_KEY: MASTER_KEY,
       SVC_SHUTDOWN_LAME_DUCK_SECONDS: '1',
       SVC_LOG_LEVEL: 'warn',
-      ...(index === REPLICAS - 1 ? clockAhead() : {}),
+      ...(index === REPLICAS - 1 ? clockAhead(CLOCK_AHEAD_SECONDS) : {}),
     },
     platform: null,
     ready: null,
@@ -225,17 +225,6 @@ function linkTo({ places }: DatabasePair, place: 0 | 1): Promise<CuttableProxy> 
       return places[place].port;
     },
   });
-}
-
-/** Only the time of day is ahead: timers of a machine whose clock is wrong run as usual. */
-function clockAhead(): Record<string, string> {
-  const [library] = globSync('/usr/lib/*/faketime/libfaketimeMT.so.1');
-  if (library === undefined) throw new Error('needs faketime; install it with: apt-get install -y faketime');
-  return {
-    LD_PRELOAD: library,
-    FAKETIME: `+${CLOCK_AHEAD_SECONDS}s`,
-    FAKETIME_DONT_FAKE_MONOTONIC: '1',
-  };
 }
 
 async function isReady({ platform }: Replica): Promise<boolean> {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDatabase } from '@svc/sql';
 import { POSTGRES_URL_VARIABLE, temporaryFolder, type TemporaryFolder } from '@svc/testing';
@@ -89,4 +90,14 @@ async function administer(url: string, statement: string): Promise<void> {
   } finally {
     await database.close();
   }
+}
+
+/**
+ * Environment of a replica whose time of day is ahead, by Debian's `faketime`. Its timers run as usual, like those of a
+ * machine whose clock is wrong.
+ */
+export function clockAhead(seconds: number): Record<string, string> {
+  const [library] = globSync('/usr/lib/*/faketime/libfaketimeMT.so.1');
+  if (library === undefined) throw new Error('needs faketime; install it with: apt-get install -y faketime');
+  return { LD_PRELOAD: library, FAKETIME: `+${seconds}s`, FAKETIME_DONT_FAKE_MONOTONIC: '1' };
 }

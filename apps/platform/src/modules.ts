@@ -102,7 +102,7 @@ function createClusters(deps: ServiceModulesDeps): Promise<ClustersModule> {
     config: config.clusters,
     log,
     metrics,
-    clock: systemClock,
+    clock: createSharedClock(deps.replica),
     randomBytes,
     replicaId: deps.replica.id,
     version: VERSION,

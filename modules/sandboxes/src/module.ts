@@ -213,7 +213,8 @@ async function assemble(deps: SandboxesDependencies) {
   const ticketRepository = createTicketRepository(database.kysely);
   const tickets = new Tickets(ticketRepository, clock, systemRandom);
   const diskGuard = new DiskGuard(context);
-  const sweeper = new Sweeper(context, service, ticketRepository, [snapshots, volumes]);
+  const repairs = { boots: lifecycle.boots, supervisor };
+  const sweeper = new Sweeper(context, service, ticketRepository, [snapshots, volumes], repairs);
   const usage = createMetricPart(database.kysely, context, events.recorder, config.metrics);
   const places = createTerminalPlaces(database.kysely, node);
   const moves = createSandboxMoves(database, { clock });

@@ -28,9 +28,7 @@ import { WorkspaceSwitcher } from './workspace-switcher.tsx';
 
 /** The navigation: next to the page on wide screens, in a drawer on narrow ones. */
 export function Sidebar() {
-  const workspace = useWorkspace();
   const { openPalette } = useShell();
-  const params = { workspace: workspace.uuid };
   return (
     <div className={styles['sidebar']}>
       <WorkspaceSwitcher />
@@ -40,34 +38,7 @@ export function Sidebar() {
         <Keys keys={commandKeys()} />
       </button>
       <nav className={styles['nav']} aria-label="Main">
-        <NavGroup label="Workspace">
-          <Link to={paths.workspace} params={params} activeOptions={{ exact: true }} {...linkProps}>
-            <LayoutGrid size={15} /> Overview
-          </Link>
-          <Link to={paths.clusters} params={params} activeOptions={{ includeSearch: false }} {...linkProps}>
-            <Network size={15} /> Clusters
-          </Link>
-          <Link to={paths.buckets} params={params} activeOptions={{ includeSearch: false }} {...linkProps}>
-            <Database size={15} /> Buckets
-          </Link>
-          <Link to={paths.accessKeys} params={params} activeOptions={{ includeSearch: false }} {...linkProps}>
-            <KeySquare size={15} /> Access keys
-          </Link>
-          <Link to={paths.sandboxes} params={params} activeOptions={{ includeSearch: false }} {...linkProps}>
-            <Box size={15} /> Sandboxes
-          </Link>
-          <Link to={paths.secrets} params={params} activeOptions={{ includeSearch: false }} {...linkProps}>
-            <LockKeyhole size={15} /> Secrets
-          </Link>
-          <Link to={paths.audit} params={params} activeOptions={{ includeSearch: false }} {...linkProps}>
-            <ScrollText size={15} /> Audit log
-          </Link>
-          {administers(workspace) && (
-            <Link to={paths.workspaceSettings} params={params} {...linkProps}>
-              <Settings size={15} /> Settings
-            </Link>
-          )}
-        </NavGroup>
+        <WorkspaceGroup />
         <PersonalGroup />
         <PlatformGroup />
       </nav>
@@ -77,6 +48,41 @@ export function Sidebar() {
 }
 
 const linkProps = { className: styles['link'] ?? '', activeProps: { className: styles['current'] ?? '' } };
+
+function WorkspaceGroup() {
+  const workspace = useWorkspace();
+  const params = { workspace: workspace.uuid };
+  return (
+    <NavGroup label="Workspace">
+      <Link to={paths.workspace} params={params} activeOptions={{ exact: true }} {...linkProps}>
+        <LayoutGrid size={15} /> Overview
+      </Link>
+      <Link to={paths.clusters} params={params} activeOptions={{ includeSearch: false }} {...linkProps}>
+        <Network size={15} /> Clusters
+      </Link>
+      <Link to={paths.buckets} params={params} activeOptions={{ includeSearch: false }} {...linkProps}>
+        <Database size={15} /> Buckets
+      </Link>
+      <Link to={paths.accessKeys} params={params} activeOptions={{ includeSearch: false }} {...linkProps}>
+        <KeySquare size={15} /> Access keys
+      </Link>
+      <Link to={paths.sandboxes} params={params} activeOptions={{ includeSearch: false }} {...linkProps}>
+        <Box size={15} /> Sandboxes
+      </Link>
+      <Link to={paths.secrets} params={params} activeOptions={{ includeSearch: false }} {...linkProps}>
+        <LockKeyhole size={15} /> Secrets
+      </Link>
+      <Link to={paths.audit} params={params} activeOptions={{ includeSearch: false }} {...linkProps}>
+        <ScrollText size={15} /> Audit log
+      </Link>
+      {administers(workspace) && (
+        <Link to={paths.workspaceSettings} params={params} {...linkProps}>
+          <Settings size={15} /> Settings
+        </Link>
+      )}
+    </NavGroup>
+  );
+}
 
 function PersonalGroup() {
   return (

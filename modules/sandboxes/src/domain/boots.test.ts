@@ -22,9 +22,13 @@ let live: LiveSandboxes;
 let isClosed: boolean;
 let boots: Boots;
 let change: (changed: Sandbox) => Promise<Sandbox | null>;
+let recorded: Sandbox | null;
+let stops: number;
 
 beforeEach(() => {
   isClosed = false;
+  recorded = sandbox;
+  stops = 0;
   live = new LiveSandboxes(
     () => undefined,
     () => undefined,
@@ -37,13 +41,14 @@ beforeEach(() => {
   } as unknown as HelperConnection; // what a start does with it
   boots = new Boots({
     repository: {
+      find: async () => recorded,
       change: (_id: string, _from: unknown, to: SandboxChange) => change({ ...sandbox, ...to } as Sandbox),
     },
     driver: {
       isCreated: async () => false,
       create: async () => undefined,
       start: async () => undefined,
-      stop: async () => undefined,
+      stop: async () => void (stops += 1),
       connect: async () => connection,
     },
     live,
@@ -84,4 +89,31 @@ it.each([
   await ended;
   await boots.close();
   expect([live.has(sandbox.id), isClosed]).toEqual([false, true]);
+});
+
+it('begins again after a result that was not recorded', async () => {
+  change = async () => Promise.reject(new Error('the database is away'));
+  boots.begin(sandbox);
+  await expect.poll(() => boots.has(sandbox.id)).toBe(false);
+  expect([live.has(sandbox.id), stops]).toEqual([false, 0]);
+  change = async (changed) => changed;
+  await boots.recover(sandbox.id);
+  await expect.poll(() => live.has(sandbox.id)).toBe(true);
+  expect(stops).toBe(1);
+});
+
+it.each([
+  ['deleted', null],
+  ['stopped', { ...sandbox, status: 'stopped' } as Sandbox],
+])('does not begin again what was %s meanwhile', async (_what, found) => {
+  recorded = found;
+  await boots.recover(sandbox.id);
+  expect([boots.has(sandbox.id), stops]).toEqual([false, 0]);
+});
+
+it('stops a sandbox that was stopped while it started', async () => {
+  change = async () => null;
+  boots.begin(sandbox);
+  await expect.poll(() => boots.has(sandbox.id)).toBe(false);
+  expect([live.has(sandbox.id), stops]).toEqual([false, 1]);
 });

@@ -42,6 +42,26 @@ export class Boots {
     this.#running.set(sandbox.id, { controller, done });
   }
 
+  /** Whether a start of this sandbox is under way. */
+  has(id: string): boolean {
+    return this.#running.has(id);
+  }
+
+  /**
+   * Starts a sandbox again that a lost answer of the database has left in `creating`: its record was written and no start
+   * began, or the result of its start was not recorded.
+   */
+  async recover(id: string): Promise<void> {
+    const { queue, repository, driver, log } = this.#context;
+    await queue.run(id, async () => {
+      const sandbox = await repository.find(id);
+      if (sandbox?.status !== 'creating' || this.has(id)) return;
+      log.warn({ sandbox: id }, 'a start that was not recorded begins again');
+      await driver.stop(id, 0);
+      this.begin(sandbox);
+    });
+  }
+
   /** Sandboxes being started without a connection yet. */
   get underWay(): number {
     const { live } = this.#context;
@@ -128,7 +148,8 @@ export class Boots {
     } finally {
       if (running === null) await live.release(sandbox.id);
     }
-    if (running === null) return; // deleted meanwhile; the deletion cleans up
+    // Deleted or stopped meanwhile. The deletion removes the rest.
+    if (running === null) return void (await this.#context.driver.stop(sandbox.id, 0));
     watch.announce(sandbox.id, running);
   }
 

@@ -1,8 +1,10 @@
 import { BackgroundLoop } from '@svc/runtime';
+import type { Boots } from './boots.ts';
 import type { SandboxContext } from './context.ts';
 import type { TicketRepository } from './ports.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { SandboxService } from './sandbox-service.ts';
+import type { Supervisor } from './supervisor.ts';
 
 const SWEEP_EVERY_MS = 5_000;
 const NEVER = new AbortController().signal;
@@ -13,16 +15,35 @@ export interface Swept {
   sweep(): Promise<void>;
 }
 
-/** Stops idle sandboxes, deletes expired ones, and retries failed deletions. */
+/** What brings a record in line with its sandbox. */
+export interface Repairs {
+  readonly boots: Pick<Boots, 'has' | 'recover'>;
+  readonly supervisor: Pick<Supervisor, 'lost'>;
+}
+
+/**
+ * Stops idle sandboxes, deletes expired ones, retries failed deletions, and takes up what was left half done when the
+ * database was away.
+ */
 export class Sweeper {
   readonly #context: SandboxContext;
   readonly #service: SandboxService;
   readonly #tickets: TicketRepository;
   readonly #swept: readonly Swept[];
+  readonly #repairs: Repairs;
+  /** Sandboxes that the last sweep found without a start or a connection. */
+  #unattended: ReadonlySet<string> = new Set();
   readonly #loop: BackgroundLoop;
 
-  constructor(context: SandboxContext, service: SandboxService, tickets: TicketRepository, swept: readonly Swept[]) {
+  constructor(
+    context: SandboxContext,
+    service: SandboxService,
+    tickets: TicketRepository,
+    swept: readonly Swept[],
+    repairs: Repairs,
+  ) {
     this.#context = context;
+    this.#repairs = repairs;
     this.#service = service;
     this.#tickets = tickets;
     this.#swept = swept;
@@ -45,19 +66,35 @@ export class Sweeper {
   async #sweep(): Promise<void> {
     const { repository, node, clock } = this.#context;
     const now = clock.now();
-    for (const sandbox of await repository.ofNode(node, ['creating', 'running', 'stopped', 'error'])) {
+    const sandboxes = await repository.ofNode(node, ['creating', 'running', 'stopped', 'error']);
+    for (const sandbox of sandboxes) {
       if (sandbox.expiresAt !== null && sandbox.expiresAt <= now.toISOString()) {
         await this.#expire(sandbox).catch(this.#logFailure(sandbox.id));
       } else if (sandbox.status === 'running' && this.#isIdle(sandbox, now)) {
         await this.#service.stop(sandbox.workspaceUuid, sandbox.id, 'IDLE_TIMEOUT').catch(this.#logFailure(sandbox.id));
       }
     }
+    await this.#repair(sandboxes);
     if (this.#service.removalsUnderWay === 0) {
       for (const id of await repository.removed(node)) await this.#service.cleanUp(id);
     }
     for (const each of this.#swept) await each.sweep();
     await this.#tickets.purge(now.toISOString());
     await repository.purgeRepeated(new Date(now.getTime() - IDEMPOTENCY_KEPT_MS).toISOString());
+  }
+
+  /** Twice in a row is certain: between its record and its start or connection, a sandbox is unattended for a moment. */
+  async #repair(sandboxes: readonly Sandbox[]): Promise<void> {
+    const { boots, supervisor } = this.#repairs;
+    const unattended = sandboxes.filter(({ id, status }) => {
+      return !boots.has(id) && (status === 'creating' || (status === 'running' && !this.#context.live.has(id)));
+    });
+    const before = this.#unattended;
+    this.#unattended = new Set(unattended.map(({ id }) => id));
+    for (const { id, status } of unattended.filter((each) => before.has(each.id))) {
+      if (status === 'running') supervisor.lost(id);
+      else await boots.recover(id).catch(this.#logFailure(id));
+    }
   }
 
   /** Keeps the files of a sandbox that is not deleted, and what can run again. */
