@@ -38,7 +38,7 @@ it('takes up what two sweeps in a row find without a start or a connection', asy
     context,
     service,
     tickets,
-    { sweep: async () => undefined },
+    [{ sweep: async () => undefined }],
     {
       boots: { has: (id) => id === 'starting', recover: async (id) => void repaired.push(`start of ${id}`) },
       supervisor: { lost: (id) => void repaired.push(`connection of ${id}`) },

@@ -18,8 +18,7 @@ describe('sandbox lifecycle', () => {
   };
   const create = (body: Record<string, unknown> = {}, query = '') =>
     platform.call('POST', `/api/containers${query}`, { body: { image: 'busybox', ...body } });
-  const readStatus = async (id: string): Promise<string> =>
-    (await platform.call('GET', `/api/containers/${id}`)).body['status'];
+  const readStatus = async (id: string) => (await platform.call('GET', `/api/containers/${id}`)).body['status'];
   const hold = (): (() => void) => {
     const { promise, resolve } = Promise.withResolvers<void>();
     driver.beforeStart = (_spec, signal) =>
