@@ -193,6 +193,7 @@ describe('sandbox quotas', () => {
       secrets: 0,
       snapshots: 0,
       terminals: 0,
+      volumes: 0,
     });
   });
 });
