@@ -1,9 +1,8 @@
 import { isAppError } from '@svc/errors';
 import type { Boots } from '../boots.ts';
 import type { SandboxContext } from '../context.ts';
-import { UNREPORTED_MS } from '../lost-nodes.ts';
 import type { SandboxService } from '../sandbox-service.ts';
-import type { MovableSandbox, SandboxMoves } from './sandbox-moves.ts';
+import { UNREPORTED_MS, type MovableSandbox, type SandboxMoves } from './sandbox-moves.ts';
 
 /** Other nodes restore the rest, or this one does at its next check. */
 const MAX_BOOTS = 8;
