@@ -217,9 +217,7 @@ async function assemble(deps: SandboxesDependencies) {
   const sweeper = new Sweeper(context, service, ticketRepository, [snapshots, volumes], repairs);
   const usage = createMetricPart(database.kysely, context, events.recorder, config.metrics);
   const places = createTerminalPlaces(database.kysely, node);
-  const moves = createSandboxMoves(database, { clock });
-  const restorer = new SandboxRestorer({ context, moves, service, boots: lifecycle.boots });
-  const lostNodes = new LostNodes({ context, nodes: deps.nodes, terminals: places, moves, restorer });
+  const continuing = createContinuing(deps, database, context, lifecycle, places);
   const inside = createInside(base, lifecycle, config);
   const { kysely } = database;
   const { recorder } = events;
@@ -257,8 +255,7 @@ async function assemble(deps: SandboxesDependencies) {
     hub: connections.hub,
     places,
     images,
-    lostNodes,
-    restorer,
+    ...continuing,
     nodePart,
     previews,
     repository,
@@ -269,6 +266,19 @@ async function assemble(deps: SandboxesDependencies) {
     tickets,
     usage,
   };
+}
+
+/** What continues sandboxes when their nodes are lost or drained. */
+function createContinuing(
+  { nodes }: SandboxesDependencies,
+  database: Database<SandboxTables>,
+  context: SandboxContext,
+  { service, boots }: ReturnType<typeof assembleLifecycle>,
+  terminals: TerminalPlaces,
+) {
+  const moves = createSandboxMoves(database, context);
+  const restorer = new SandboxRestorer({ context, moves, service, boots });
+  return { restorer, lostNodes: new LostNodes({ context, nodes, terminals, moves, restorer }) };
 }
 
 interface ConnectionParts {

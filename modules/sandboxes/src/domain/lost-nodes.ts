@@ -1,6 +1,6 @@
 import { BackgroundLoop } from '@svc/runtime';
 import type { SandboxContext } from './context.ts';
-import { UNREPORTED_MS, type SandboxMoves } from './nodes/sandbox-moves.ts';
+import { LOST, UNREPORTED_MS, type SandboxMoves } from './nodes/sandbox-moves.ts';
 import type { SandboxRestorer } from './nodes/sandbox-restorer.ts';
 import type { SandboxNodes } from './ports.ts';
 import type { Sandbox, SandboxFault } from './sandbox.ts';
@@ -9,8 +9,6 @@ import type { TerminalPlaces } from './terminal/terminal-places.ts';
 const CHECK_EVERY_MS = 5_000;
 /** With the interval of the check, a sandbox of a dead node says so within 30 s. */
 const LOST_AFTER_MS = 25_000;
-/** Cause code of sandboxes whose node does not respond. */
-export const LOST = 'NODE_LOST';
 
 const FAULT: SandboxFault = {
   code: LOST,

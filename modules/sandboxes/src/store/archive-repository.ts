@@ -29,8 +29,15 @@ export function createArchiveRepository({ kysely, dialect }: Database<SandboxTab
         await transaction
           .insertInto('sandbox_archive')
           .values({
-            ...{ id, snapshot_id: snapshotId, base, format, node, ...sealed },
-            ...{ state: 'writing', size_bytes: 0, used_at: now },
+            id,
+            snapshot_id: snapshotId,
+            base,
+            format,
+            node,
+            state: 'writing',
+            size_bytes: 0,
+            used_at: now,
+            ...sealed,
           })
           .execute();
         return null;

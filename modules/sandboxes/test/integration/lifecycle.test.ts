@@ -51,9 +51,8 @@ describe('sandbox lifecycle', () => {
       idle_timeout_seconds: 60,
       max_lifetime_seconds: 3600,
     });
-    expect(created.status).toBe(201);
     const { id } = created.body;
-    expect(id).toMatch(/^sbx_[a-z2-7]{26}$/);
+    expect([created.status, id]).toEqual([201, expect.stringMatching(/^sbx_[a-z2-7]{26}$/)]);
     expect(created.headers.get('location')).toBe(`/api/containers/${id}`);
     expect(created.body).toEqual({
       id,

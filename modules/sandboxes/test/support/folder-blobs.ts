@@ -71,7 +71,8 @@ export class FolderBlobs implements ArchiveBlobs {
 
   /** Not part of the port: everything that is stored. */
   async list(): Promise<string[]> {
-    return (await readdir(this.#folder).catch(() => [])).toSorted();
+    const names: string[] = await readdir(this.#folder).catch(() => []);
+    return names.toSorted();
   }
 
   #path(name: string): string {

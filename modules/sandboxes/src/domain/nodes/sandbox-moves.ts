@@ -1,6 +1,8 @@
 import type { Breach, Limits } from '@svc/quotas';
 import type { Sandbox, SandboxFault } from '../sandbox.ts';
 
+/** Cause code of sandboxes whose node does not respond. */
+export const LOST = 'NODE_LOST';
 /** A node reports itself every 15 s. */
 export const UNREPORTED_MS = 20_000;
 

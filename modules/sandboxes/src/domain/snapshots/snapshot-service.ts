@@ -107,7 +107,7 @@ export class SnapshotService {
     const snapshot = await this.get(workspaceUuid, id);
     const { node, driver, archives } = this.#context;
     const isHere = snapshot.node === node && snapshot.driver === driver.name;
-    if (isHere || (await archives?.find(id)) != null) return snapshot;
+    if (isHere || (archives !== null && (await archives.find(id)) !== null)) return snapshot;
     const remedy =
       archives === null || snapshot.driver !== driver.name
         ? `send the request to node ${snapshot.node}`
