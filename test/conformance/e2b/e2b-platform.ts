@@ -7,7 +7,9 @@ import { WITHOUT_NETWORK } from './suite-pass.ts';
 
 /** The template that the suites expect, under their name, and in place of the image ubuntu:22.04 that they build from. */
 const BASE_PACKAGES = ['python3', 'python-is-python3', 'git', 'curl', 'ca-certificates', 'attr'];
-const IMAGES = [{ name: 'base', aliases: ['ubuntu-22'], sources: [{ kind: 'debootstrap', suite: 'host', packages: BASE_PACKAGES }] }];
+const IMAGES = [
+  { name: 'base', aliases: ['ubuntu-22'], sources: [{ kind: 'debootstrap', suite: 'host', packages: BASE_PACKAGES }] },
+];
 
 /** A platform and a key for E2B clients. */
 export interface E2bPlatform extends AsyncDisposable {
