@@ -16,8 +16,6 @@ import type { SandboxContext } from './domain/context.ts';
 import { DiskGuard } from './domain/disk-guard.ts';
 import { IsolationPolicy, sharesKernel } from './domain/isolation.ts';
 import { SANDBOX } from './domain/holder.ts';
-import { SandboxRestorer } from './domain/nodes/sandbox-restorer.ts';
-import { LostNodes } from './domain/lost-nodes.ts';
 import type { SandboxNotice } from './domain/notice.ts';
 import { reconcile } from './domain/reconcile.ts';
 import { SandboxService } from './domain/sandbox-service.ts';
@@ -37,7 +35,7 @@ import { registerRoutes } from './assembly/register-routes.ts';
 import { createImageStore } from './adapters/images/assembly.ts';
 import { createCatalog } from './adapters/images/default-catalog.ts';
 import { createMetricPart } from './assembly/metric-module.ts';
-import { createNodePart } from './assembly/node-module.ts';
+import { createContinuing, createNodePart } from './assembly/node-module.ts';
 import { observePreparedStarts } from './assembly/prepared-start-metrics.ts';
 import { createTemplatePart, observeTemplates } from './assembly/template-module.ts';
 import { createSecretPart } from './assembly/secret-module.ts';
@@ -52,7 +50,6 @@ import { VolumeService } from './domain/volumes/volume-service.ts';
 import { usageByWorkspace } from './store/quota-usage.ts';
 import { createSandboxAccessRepository } from './store/sandbox-access-repository.ts';
 import { createArchiveRepository } from './store/archive-repository.ts';
-import { createSandboxMoves } from './store/sandbox-moves.ts';
 import { createSandboxRepository } from './store/sandbox-repository.ts';
 import { createSnapshotRepository } from './store/snapshot-repository.ts';
 import { createVolumeRepository } from './store/volume-repository.ts';
@@ -266,19 +263,6 @@ async function assemble(deps: SandboxesDependencies) {
     tickets,
     usage,
   };
-}
-
-/** What continues sandboxes when their nodes are lost or drained. */
-function createContinuing(
-  { nodes }: SandboxesDependencies,
-  database: Database<SandboxTables>,
-  context: SandboxContext,
-  { service, boots }: ReturnType<typeof assembleLifecycle>,
-  terminals: TerminalPlaces,
-) {
-  const moves = createSandboxMoves(database, context);
-  const restorer = new SandboxRestorer({ context, moves, service, boots });
-  return { restorer, lostNodes: new LostNodes({ context, nodes, terminals, moves, restorer }) };
 }
 
 interface ConnectionParts {

@@ -2,12 +2,17 @@ import { statfs } from 'node:fs/promises';
 import { availableParallelism, freemem, totalmem } from 'node:os';
 import { EventWorker, type Database, type DatabaseEvents } from '@svc/sql';
 import type { SandboxesConfig } from '../config.ts';
+import { LostNodes } from '../domain/lost-nodes.ts';
 import { NodeAdministration } from '../domain/nodes/node-administration.ts';
 import { NodeDrainer, type NodeDrainerDeps } from '../domain/nodes/node-drainer.ts';
 import { NodeReporter } from '../domain/nodes/node-reporter.ts';
 import type { MachineRoom } from '../domain/nodes/sandbox-node.ts';
+import { SandboxRestorer, type SandboxRestorerDeps } from '../domain/nodes/sandbox-restorer.ts';
+import type { SandboxNodes } from '../domain/ports.ts';
+import type { TerminalPlaces } from '../domain/terminal/terminal-places.ts';
 import { NODE_CHANNEL } from '../store/channels.ts';
 import { createNodeRepository } from '../store/node-repository.ts';
+import { createSandboxMoves } from '../store/sandbox-moves.ts';
 import type { SandboxTables } from '../store/tables.ts';
 
 /** This node among those of the installation: its reports, and its drain. */
@@ -75,4 +80,17 @@ async function measureRoom(dataFolder: string): Promise<MachineRoom> {
 /** What operators do with the nodes of a database; needs no sandboxes in this process. */
 export function createNodeAdministration(database: Database<unknown>): NodeAdministration {
   return new NodeAdministration(createNodeRepository(database));
+}
+
+/** What continues sandboxes when their nodes are lost or drained. */
+export function createContinuing(
+  { nodes }: { readonly nodes: SandboxNodes },
+  database: Database<SandboxTables>,
+  context: SandboxRestorerDeps['context'],
+  { service, boots }: Pick<SandboxRestorerDeps, 'service' | 'boots'>,
+  terminals: TerminalPlaces,
+): { restorer: SandboxRestorer; lostNodes: LostNodes } {
+  const moves = createSandboxMoves(database, context);
+  const restorer = new SandboxRestorer({ context, moves, service, boots });
+  return { restorer, lostNodes: new LostNodes({ context, nodes, terminals, moves, restorer }) };
 }

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Principal } from '@svc/access';
+import { sandboxErrors } from '../errors.ts';
+import type { SandboxContext } from './context.ts';
 import type { EgressRule } from './egress-rules/egress-rule.ts';
 import type { SandboxResources, NetworkMode, Isolation } from './driver.ts';
 import type { ExpiryAction, OnDrain, OnNodeLost, VolumeMount } from './sandbox.ts';
@@ -63,4 +65,18 @@ export function hashOf({
   };
   const request = { workspaceUuid, ownerId: maker.id, ...rest, ...later, idempotencyKey: null };
   return createHash('sha256').update(JSON.stringify(request)).digest('hex');
+}
+
+/** Throws RESTORE_UNAVAILABLE if the sandbox could not continue on another node. */
+export function assertRestores(
+  { volumes }: CreateRequest,
+  field: string,
+  { driver, archives }: Pick<SandboxContext, 'driver' | 'archives'>,
+): void {
+  const refuse = (reason: string): never => {
+    throw sandboxErrors.RESTORE_UNAVAILABLE({ details: { field, reason } });
+  };
+  if (volumes.length > 0) refuse('volumes stay on their node');
+  if (archives === null) refuse('needs the object store on an S3 engine and PostgreSQL');
+  if (driver.snapshots?.archives === undefined) refuse(`the driver ${driver.name} cannot`);
 }

@@ -17,7 +17,7 @@ import type { Sandbox, SandboxStatus } from './sandbox.ts';
 import { assertHasVolumes } from './volumes/volume.ts';
 import { waitForStatus } from './wait-for-status.ts';
 import type { WarmClaim, WarmClaims } from './warm-claims.ts';
-import { hashOf, type CreateRequest } from './create-request.ts';
+import { assertRestores, hashOf, type CreateRequest } from './create-request.ts';
 
 const EMPTY_DISK_BYTES = 8 * 1024 * 1024;
 const STOP_GRACE_MS = 10_000;
@@ -305,8 +305,8 @@ export class SandboxService {
       throw sandboxErrors.SNAPSHOTS_UNAVAILABLE({ details: { field: 'on_drain', driver: this.#context.driver.name } });
     }
     if (request.volumes.length > 0) assertHasVolumes(this.#context.driver, 'volumes');
-    if (request.onNodeLost === 'restore') this.#assertRestores(request, 'on_node_lost');
-    if (request.onDrain === 'move') this.#assertRestores(request, 'on_drain');
+    if (request.onNodeLost === 'restore') assertRestores(request, 'on_node_lost', this.#context);
+    if (request.onDrain === 'move') assertRestores(request, 'on_drain', this.#context);
     if (request.egressAllow !== null && this.#context.driver.limitsEgress !== true) {
       throw sandboxErrors.UNSUPPORTED_EGRESS({ details: { field: 'egress_allow', driver: this.#context.driver.name } });
     }
@@ -315,17 +315,6 @@ export class SandboxService {
       throw sandboxErrors.PAUSE_UNAVAILABLE({ details: { field: 'on_expiry', driver: this.#context.driver.name } });
     }
     this.#assertIsolation(request.isolation);
-  }
-
-  #assertRestores({ volumes }: CreateRequest, field: string): void {
-    const { driver, archives } = this.#context;
-    if (volumes.length > 0) {
-      throw sandboxErrors.RESTORE_UNAVAILABLE({ details: { field, reason: 'volumes stay on their node' } });
-    }
-    if (archives !== null && driver.snapshots?.archives !== undefined) return;
-    const reason =
-      archives === null ? 'needs the object store on an S3 engine and PostgreSQL' : `the driver ${driver.name} cannot`;
-    throw sandboxErrors.RESTORE_UNAVAILABLE({ details: { field, reason } });
   }
 
   /** The operator may have required gVisor after the sandbox was created. */

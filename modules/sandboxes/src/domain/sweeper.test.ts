@@ -34,16 +34,10 @@ it('takes up what two sweeps in a row find without a start or a connection', asy
   } as unknown as SandboxContext; // what a sweep uses
   const service = { removalsUnderWay: 0 } as SandboxService; // as above
   const tickets = { purge: async () => undefined } as unknown as TicketRepository; // as above
-  const sweeper = new Sweeper(
-    context,
-    service,
-    tickets,
-    [{ sweep: async () => undefined }],
-    {
-      boots: { has: (id) => id === 'starting', recover: async (id) => void repaired.push(`start of ${id}`) },
-      supervisor: { lost: (id) => void repaired.push(`connection of ${id}`) },
-    },
-  );
+  const sweeper = new Sweeper(context, service, tickets, [{ sweep: async () => undefined }], {
+    boots: { has: (id) => id === 'starting', recover: async (id) => void repaired.push(`start of ${id}`) },
+    supervisor: { lost: (id) => void repaired.push(`connection of ${id}`) },
+  });
   sweeper.start();
   const swept = async (times: number): Promise<void> => {
     while (sweeps < times) {
