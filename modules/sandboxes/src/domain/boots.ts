@@ -149,7 +149,10 @@ export class Boots {
       if (running === null) await live.release(sandbox.id);
     }
     // Deleted or stopped meanwhile. The deletion removes the rest.
-    if (running === null) return void (await this.#context.driver.stop(sandbox.id, 0));
+    if (running === null) {
+      await this.#context.driver.stop(sandbox.id, 0);
+      return;
+    }
     watch.announce(sandbox.id, running);
   }
 

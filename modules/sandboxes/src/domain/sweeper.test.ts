@@ -1,4 +1,4 @@
-import { fakeClock } from '@svc/testing';
+import { fakeClock, waitFor } from '@svc/testing';
 import { createLogger } from '@svc/telemetry';
 import { expect, it } from 'vitest';
 import type { SandboxContext } from './context.ts';
@@ -39,12 +39,11 @@ it('takes up what two sweeps in a row find without a start or a connection', asy
     supervisor: { lost: (id) => void repaired.push(`connection of ${id}`) },
   });
   sweeper.start();
-  const swept = async (times: number): Promise<void> => {
-    while (sweeps < times) {
-      await clock.advance(SWEEP_MS);
-      await new Promise(setImmediate);
-    }
-  };
+  const swept = (times: number) =>
+    waitFor(async () => {
+      if (sweeps < times) await clock.advance(SWEEP_MS);
+      return sweeps >= times;
+    });
   await swept(1);
   expect(repaired).toEqual([]);
   await swept(2);

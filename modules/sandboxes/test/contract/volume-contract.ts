@@ -61,7 +61,7 @@ export function volumeContract({ subject, inside, signal }: VolumeContractDeps):
     expect(await output(second, 'cat /data/link; stat -c "%u:%g %h" /data/file')).toBe('text\n7:8 2\n');
   });
 
-  it('lets every user of a sandbox write, and gains nobody rights', async () => {
+  it('lets every user of a sandbox write, and grants no rights by its files', async () => {
     const spec = await start('vol-users');
     expect(await output(spec, 'stat -c %a /data')).toBe('777\n');
     expect(await output(spec, "grep ' /data ' /proc/mounts")).toMatch(/nosuid,nodev|nodev.*nosuid|gofer|9p/);

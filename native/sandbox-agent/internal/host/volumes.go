@@ -57,7 +57,7 @@ func (h *host) lockVolumes(volumes []volume) (func(), error) {
 	}, nil
 }
 
-// assertFree is the last to look: two that write to one volume see each other's files, but each other's writes tear.
+// assertFree refuses a volume that another living sandbox writes to, or that it reads and this one would write to.
 func (h *host) assertFree(sandbox string, volumes []volume) error {
 	if len(volumes) == 0 {
 		return nil
@@ -117,7 +117,7 @@ func (s *state) volumeBytes() int64 {
 	return total
 }
 
-// openVolumes mounts volumes at no place, with the ids of the user namespace. Whoever asked closes them.
+// openVolumes mounts volumes at no place, with the ids of the user namespace. The caller closes them.
 func openVolumes(volumes []volume, userns int) ([]int, error) {
 	mounts := []int{}
 	for _, each := range volumes {
