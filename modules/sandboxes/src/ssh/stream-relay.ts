@@ -38,6 +38,7 @@ export class StreamRelay {
   });
   #id = 0;
   #stream: HelperStream | null = null;
+  #isAbandoned = false;
   #written: Promise<unknown> = Promise.resolve();
   #sent: Promise<void> = Promise.resolve();
 
@@ -83,6 +84,9 @@ export class StreamRelay {
           throw new ProtocolViolation('a credit frame is wrong');
         return;
       case FrameType.reset:
+        // The other replica grants nothing more, and waits for the end.
+        this.#isAbandoned = true;
+        this.#output.wake();
         stream.abandon();
         return;
       default:
@@ -145,8 +149,9 @@ export class StreamRelay {
   async #sendPiece(piece: Buffer, channel: Channel): Promise<void> {
     const socket = this.#socket;
     const costBytes = piece.length + 1;
-    while (this.#output.leftBytes < costBytes && !socket.destroyed) await this.#output.more();
-    if (socket.destroyed) return;
+    const isOver = (): boolean => socket.destroyed || this.#isAbandoned;
+    while (this.#output.leftBytes < costBytes && !isOver()) await this.#output.more();
+    if (isOver()) return;
     this.#output.spend(costBytes);
     socket.cork();
     socket.write(dataFrameHead(this.#id, channel, piece.length));
