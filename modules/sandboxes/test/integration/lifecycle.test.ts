@@ -52,15 +52,15 @@ describe('sandbox lifecycle', () => {
       idle_timeout_seconds: 60,
       max_lifetime_seconds: 3600,
     });
-    expect(created.status).toBe(201);
     const { id } = created.body;
     expect(id).toMatch(/^sbx_[a-z2-7]{26}$/);
-    expect(created.headers.get('location')).toBe(`/api/containers/${id}`);
+    expect([created.status, created.headers.get('location')]).toEqual([201, `/api/containers/${id}`]);
     expect(created.body).toEqual({
       id,
       name: 'first',
       image: 'busybox',
       snapshot_id: null,
+      template_build_id: null,
       status: 'running',
       state_reason: null,
       error: null,
