@@ -59,6 +59,7 @@ describe('sandbox lifecycle', () => {
       name: 'first',
       image: 'busybox',
       snapshot_id: null,
+      template_build_id: null,
       status: 'running',
       state_reason: null,
       error: null,

@@ -192,6 +192,7 @@ describe('sandbox quotas', () => {
       sandbox_disk: 164,
       secrets: 0,
       snapshots: 0,
+      templates: 0,
       terminals: 0,
       volumes: 0,
     });

@@ -19,6 +19,14 @@ describe('the built-in catalog', () => {
     expect(catalog().find('busybox')?.sources[0]).toEqual({ kind: 'busybox' });
   });
 
+  it('makes the image for agents of packages, whatever the registry', () => {
+    for (const registry of ['', 'docker.io']) {
+      const sources = catalog({ image_registry: registry }).find('agents')?.sources;
+      expect(sources).toMatchObject([{ kind: 'debootstrap', suite: 'host' }]);
+      expect(sources?.[0]).toMatchObject({ packages: expect.arrayContaining(['python3', 'nodejs', 'git', 'curl']) });
+    }
+  });
+
   it('uses another registry for built-in images, or none', () => {
     const mirrored = catalog({ image_registry: 'registry.example:5000' });
     expect(mirrored.find('alpine')?.sources).toEqual([

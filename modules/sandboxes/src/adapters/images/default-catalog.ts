@@ -2,8 +2,8 @@ import type { SandboxesConfig } from '../../config.ts';
 import { ImageCatalog, type ImageEntry, type ImageSourceSpec } from '../../domain/images/catalog.ts';
 
 interface BuiltInImage extends ImageEntry {
-  /** Repository and tag on Docker Hub and its mirrors. */
-  readonly hub: string;
+  /** Repository and tag on Docker Hub and its mirrors; null if it is only made of packages. */
+  readonly hub: string | null;
   /** Try local sources before the registry. */
   readonly localFirst?: boolean;
 }
@@ -104,6 +104,34 @@ const BUILT_IN: readonly BuiltInImage[] = [
     ],
   },
   {
+    hub: null,
+    name: 'agents',
+    displayName: 'Tools for agents',
+    description: 'Python, Node.js, git, curl and build tools, on Debian; made of packages, which takes minutes once',
+    category: 'language',
+    tags: ['python', 'javascript', 'git', 'gcc'],
+    popular: true,
+    aliases: [],
+    sources: [
+      {
+        kind: 'debootstrap',
+        suite: 'host',
+        packages: [
+          'python3',
+          'python3-pip',
+          'python3-venv',
+          'python-is-python3',
+          'nodejs',
+          'npm',
+          'git',
+          'curl',
+          'build-essential',
+          'ca-certificates',
+        ],
+      },
+    ],
+  },
+  {
     hub: 'golang:latest',
     name: 'go',
     displayName: 'Go',
@@ -147,7 +175,7 @@ export function createCatalog(config: CatalogConfig): ImageCatalog {
 }
 
 function sourcesOf({ hub, sources, localFirst }: BuiltInImage, registry: string): ImageSourceSpec[] {
-  if (registry === '') return [...sources];
+  if (registry === '' || hub === null) return [...sources];
   const pulled: ImageSourceSpec = { kind: 'registry', reference: `${registry}/library/${hub}` };
   return localFirst === true ? [...sources, pulled] : [pulled, ...sources];
 }

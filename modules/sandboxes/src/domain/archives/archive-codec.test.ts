@@ -29,7 +29,7 @@ describe('an archive', () => {
     const content = randomBytes(size);
     const sealed = await encode(content);
     expect((await decode(sealed)).equals(content)).toBe(true);
-    expect(sealed.includes(content.subarray(0, 32)) && size > 0).toBe(false);
+    if (size >= 32) expect(sealed.includes(content.subarray(0, 32))).toBe(false); // fewer bytes occur by chance
   });
 
   it('is small for content that repeats', async () => {

@@ -13,6 +13,8 @@ import type { BuildFailure, TemplateBuild } from './template.ts';
 /** Marks the sandboxes of a build, so that none outlives it. */
 export const BUILD_LABEL = 'svc-template-build';
 const START_WAIT_MS = 110_000;
+/** A sandbox that could not be removed with its build expires some time after it. */
+const EXPIRY_SLACK_SECONDS = 600;
 
 /** A step or a build that failed; the message is for the owner of the build. */
 export class BuildFault extends Error {
@@ -32,6 +34,8 @@ export interface BuildSandboxDeps {
   readonly clock: Clock;
   readonly network: NetworkMode;
   readonly isolation: () => Isolation;
+  /** Maximum time of a build. */
+  readonly limitMs: number;
 }
 
 export interface BuildCommand {
@@ -131,7 +135,7 @@ export class BuildSandbox {
   }
 
   #create(digest: string, label: string, building: boolean): Promise<Sandbox> {
-    const { service, network, isolation } = this.#deps;
+    const { service, network, isolation, limitMs } = this.#deps;
     const { workspaceUuid, ownerId, resources, id } = this.#build;
     return service.create(
       {
@@ -150,7 +154,7 @@ export class BuildSandbox {
         volumes: [],
         isolation: isolation(),
         idleTimeoutSeconds: null,
-        maxLifetimeSeconds: null,
+        maxLifetimeSeconds: Math.ceil(limitMs / 1000) + EXPIRY_SLACK_SECONDS,
         expiresAt: null,
         onDrain: 'stop',
         onNodeLost: 'wait',

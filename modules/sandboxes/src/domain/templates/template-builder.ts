@@ -26,8 +26,6 @@ export interface TemplateBuilderDeps extends Omit<BuildSandboxDeps, 'builds' | '
   readonly catalog: ImageCatalog;
   /** The build that a name of the workspace stands for; null if it is no template's. */
   readonly resolve: (workspaceUuid: string, reference: string) => Promise<TemplateBuild | null>;
-  /** Maximum time of a build. */
-  readonly limitMs: number;
   /** Called when a build has new lines in its log, or ended. */
   readonly changed: (buildId: string) => void;
 }

@@ -11,7 +11,8 @@ import { wholeArchive } from '../../routes/template-routes.ts';
 import { clientArchive } from './template-plan.ts';
 
 const PURPOSE = 'svc-template-upload';
-const LIFETIME_MS = 3_600_000;
+/** A client asks right before it sends. */
+const LIFETIME_MS = 600_000;
 
 export interface TemplateUploadDeps {
   readonly prefix: string;

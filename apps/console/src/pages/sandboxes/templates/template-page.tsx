@@ -89,6 +89,7 @@ function columnsOf({ tags }: Template, show: (id: string) => void): Column<Templ
       id: 'created',
       header: 'Started',
       width: '8rem',
+      wideOnly: true,
       cell: ({ created_at: created }) => (
         <span className="muted">
           <RelativeTime at={created} />
