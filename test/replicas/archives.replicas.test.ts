@@ -1,11 +1,16 @@
-import { createHash } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
+import { openBlobStore, type BlobStore } from '@svc/object-store';
+import { loadPlatformConfig } from '@svc/platform';
+import { systemClock } from '@svc/runtime';
+import { archiveBlobsContract } from '@svc/sandboxes/testing/archive-blobs-contract';
+import { runFolderOf } from '@svc/sandboxes/testing/run-folder';
 import { openDatabase } from '@svc/sql';
 import { describeRequiring, waitFor } from '@svc/testing';
 import { sql } from 'kysely';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunningPlatform } from '../system/running-platform.ts';
 import { startEngine, type Engine } from './engine.ts';
 import { createReplicas, type Replicas } from './replicas.ts';
@@ -21,11 +26,6 @@ const NEEDS = [
   'command:busybox',
 ] as const;
 
-/** The run folder of a data folder, as the local driver names it. */
-function runFolderOf(dataFolder: string): string {
-  return `/run/svc/${createHash('sha256').update(dataFolder).digest('hex').slice(0, 12)}`;
-}
-
 /** Ends the processes of a sandbox as the end of their machine does. */
 function endProcesses(id: string): void {
   const parents = ['/sys/fs/cgroup', ...readdirSync('/sys/fs/cgroup').map((name) => join('/sys/fs/cgroup', name))];
@@ -37,6 +37,12 @@ function endProcesses(id: string): void {
   }
 }
 
+/** As a platform with these settings opens it. */
+function openArchives({ environment }: Engine): Promise<BlobStore> {
+  const { value: config } = loadPlatformConfig({ environment, flags: [] });
+  return openBlobStore(config.object_store, { folder: '', random: randomBytes, clock: systemClock });
+}
+
 /** Moments at which a node is killed while it archives a snapshot of 24 MiB, which takes about a second. */
 const KILLED_AFTER_MS = [0, 60, 150, 300, 600, 1200];
 
@@ -45,6 +51,18 @@ interface Answer {
   // Tests read fields of JSON responses; a wrong assumption fails the expectation.
   readonly body: Record<string, any>; // oxlint-disable-line typescript/no-explicit-any
 }
+
+describe('the blob store of an S3 engine as storage for archives', () => {
+  archiveBlobsContract(async () => {
+    const engine = await startEngine();
+    const blobs = await openArchives(engine);
+    const dispose = async (): Promise<void> => {
+      await blobs.close();
+      await engine[Symbol.asyncDispose]();
+    };
+    return { blobs, dispose };
+  });
+});
 
 describeRequiring([...NEEDS], 'snapshots of two replicas on one engine', () => {
   let engine: Engine;
