@@ -32,7 +32,12 @@ function endProcesses(id: string): void {
   const groups = parents.map((parent) => join(parent, 'svc-sandboxes', id)).filter((group) => existsSync(group));
   for (const group of groups) {
     for (const pid of readFileSync(join(group, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean)) {
-      process.kill(Number(pid), 'SIGKILL');
+      try {
+        process.kill(Number(pid), 'SIGKILL');
+      } catch (error) {
+        // The end of the first process ended the others.
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+      }
     }
   }
 }
