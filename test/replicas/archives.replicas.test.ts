@@ -196,7 +196,7 @@ describeRequiring([...NEEDS], 'snapshots of two replicas on one engine', () => {
     a = await start('a');
     await waitFor(() => disks('a').length === 1, { timeoutMs: 60_000, description: 'the earlier one to be removed' });
     expect([disks('a'), disks('b')]).toEqual([[waits], [id]]);
-    expect((await call(b, 'POST', `/${waits}/start?wait_ms=30000`)).status).toBeLessThan(300);
+    expect((await call(a, 'POST', `/${waits}/start?wait_ms=30000`)).status).toBeLessThan(300);
     await running(b, waits);
     expect(await run(a, id, 'cat /root/file')).toBe('one\n');
     expect((await call(a, 'GET', '')).body).toMatchObject({ count: 2 });
