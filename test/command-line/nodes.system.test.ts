@@ -66,7 +66,8 @@ describeRequiring(['linux', 'root'], 'svc node', () => {
       stderr: expect.stringContaining('There is no node nowhere'),
     });
     expect((await svc.run(['node', 'drain'])).exitCode).toBe(2);
-    expect((await svc.run(['sandbox', 'create', 'busybox', '--on-drain', 'move'])).exitCode).toBe(2);
+    expect((await svc.run(['sandbox', 'create', 'busybox', '--on-drain', 'later'])).exitCode).toBe(2);
+    expect((await svc.run(['sandbox', 'create', 'busybox', '--on-node-lost', 'later'])).exitCode).toBe(2);
     expect(await listNodes()).toMatchObject([{ drain: null }]);
   });
 });

@@ -285,6 +285,10 @@ describeDialects<unknown>('a drained node', migrations, (database) => {
       body: { code: 'SNAPSHOTS_UNAVAILABLE', details: { field: 'on_drain' } },
     });
     expect(await create({ on_drain: 'move' })).toMatchObject({
+      status: 501,
+      body: { code: 'RESTORE_UNAVAILABLE', details: { field: 'on_drain' } },
+    });
+    expect(await create({ on_drain: 'later' })).toMatchObject({
       status: 400,
       body: { details: { field: 'on_drain' } },
     });

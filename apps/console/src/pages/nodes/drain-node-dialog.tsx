@@ -35,7 +35,8 @@ export function DrainNodeDialog({ node, onClose }: { node: PlatformNode | null; 
       error={drain.error}
     >
       The node starts no more sandboxes, and its running ones are stopped after a notice. Their files stay, and
-      sandboxes whose owners chose it get a snapshot. The drain lasts until you end it, also across restarts.
+      sandboxes whose owners chose it get a snapshot or continue on another node. The drain lasts until you end it, also
+      across restarts.
     </ConfirmDialog>
   );
 }
