@@ -42,7 +42,7 @@ beforeEach(() => {
   boots = new Boots({
     repository: {
       find: async () => recorded,
-      change: (_id: string, _from: unknown, to: SandboxChange) => change({ ...sandbox, ...to } as Sandbox),
+      change: (_id: string, _from: unknown, to: SandboxChange) => change({ ...sandbox, ...to }),
     },
     driver: {
       isCreated: async () => false,
@@ -104,7 +104,7 @@ it('begins again after a result that was not recorded', async () => {
 
 it.each([
   ['deleted', null],
-  ['stopped', { ...sandbox, status: 'stopped' } as Sandbox],
+  ['stopped', { ...sandbox, status: 'stopped' } satisfies Sandbox],
 ])('does not begin again what was %s meanwhile', async (_what, found) => {
   recorded = found;
   await boots.recover(sandbox.id);

@@ -128,7 +128,7 @@ export class Boots {
       if (running === null) await live.release(sandbox.id);
     }
     // Deleted or stopped meanwhile. The deletion removes the rest.
-    if (running === null) return void (await this.#context.driver.stop(sandbox.id, 0));
+    if (running === null) return this.#context.driver.stop(sandbox.id, 0);
     watch.announce(sandbox.id, running);
   }
 

@@ -1,5 +1,5 @@
-import { fakeClock } from '@svc/testing';
 import { createLogger } from '@svc/telemetry';
+import { fakeClock, waitFor } from '@svc/testing';
 import { expect, it } from 'vitest';
 import type { SandboxContext } from './context.ts';
 import type { TicketRepository } from './ports.ts';
@@ -45,14 +45,13 @@ it('takes up what two sweeps in a row find without a start or a connection', asy
     },
   );
   sweeper.start();
-  const swept = async (times: number): Promise<void> => {
-    while (sweeps < times) {
+  const swept = (times: number): Promise<true> =>
+    waitFor(async () => {
       await clock.advance(SWEEP_MS);
-      await new Promise(setImmediate);
-    }
-  };
+      return sweeps >= times;
+    });
   await swept(1);
-  expect(repaired).toEqual([]);
+  expect([sweeps, repaired]).toEqual([1, []]);
   await swept(2);
   expect(repaired).toEqual(['start of left', 'connection of unconnected']);
   await sweeper.close();
