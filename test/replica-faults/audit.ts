@@ -53,7 +53,7 @@ export async function audit(audited: Audited, restLimitMs = REST_LIMIT_MS): Prom
     ...(await compareLists(world, rows)),
     ...(await compareLines(audited, rows)),
     ...(await compareObjects(audited)),
-    ...(await agent.audit()),
+    ...(await agent.audit(restLimitMs)),
   ];
 }
 
