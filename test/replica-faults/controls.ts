@@ -165,7 +165,7 @@ export const CONTROLS: readonly Control[] = [
   }),
   {
     name: 'a running sandbox without processes',
-    expected: [/sandbox sbx_\w+ \(running\) has no processes/],
+    expected: [/sandbox sbx_\w+ \(running[^)]*\) has no processes/],
     plant: async (subject) => {
       await answered(subject.other, 'POST', `/api/sandboxes/${subject.id}/stop`);
       await setColumns(subject, { status: 'running' });

@@ -173,10 +173,7 @@ async function assemble(deps: SandboxesDependencies) {
   const ticketRepository = createTicketRepository(database.kysely);
   const tickets = new Tickets(ticketRepository, clock, systemRandom);
   const diskGuard = new DiskGuard(context);
-  const sweeper = new Sweeper(context, service, ticketRepository, snapshots, {
-    boots: lifecycle.boots,
-    supervisor,
-  });
+  const sweeper = new Sweeper(context, service, ticketRepository, snapshots, { ...lifecycle, supervisor });
   const usage = createMetricPart(database.kysely, context, events.recorder, config.metrics);
   const places = createTerminalPlaces(database.kysely, node);
   const lostNodes = new LostNodes(context, deps.nodes, places);
