@@ -142,12 +142,13 @@ function assembleLifecycle(
   const boots = new Boots(context);
   const isolation = new IsolationPolicy(config.isolation, driver);
   const pool = createWarmPool(context, boots, config, catalog, isolation);
-  const service = new SandboxService(context, boots, catalog, new WarmClaims(context, boots, pool), {
+  const claims = new WarmClaims(context, boots, pool);
+  const service = new SandboxService(context, boots, catalog, claims, {
     maxRunning: config.max_running,
     isolation,
   });
   const snapshots = new SnapshotService(context, service, createSnapshotRepository(database.kysely, { clock }));
-  return { boots, isolation, pool, service, snapshots };
+  return { boots, claims, isolation, pool, service, snapshots };
 }
 
 /** What acts inside running sandboxes. */

@@ -42,6 +42,7 @@ it('takes up what two sweeps in a row find without a start or a connection', asy
     {
       boots: { has: (id) => id === 'starting', recover: async (id) => void repaired.push(`start of ${id}`) },
       supervisor: { lost: (id) => void repaired.push(`connection of ${id}`) },
+      claims: { sweep: async () => undefined },
     },
   );
   sweeper.start();
