@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { waitFor } from '@svc/testing';
 import { sql } from 'kysely';
 import { namesIn } from '../sandbox-kills/ground.ts';
 import { processes } from '../sandbox-kills/machine.ts';
@@ -51,9 +52,9 @@ export async function audit(audited: Audited, restLimitMs = REST_LIMIT_MS): Prom
     ...findings,
     ...journal.judgeSandboxes(rows.filter(({ isRemoved }) => !isRemoved)),
     ...(await compareLists(world, rows)),
-    ...(await compareLines(audited, rows)),
+    ...(await compareLines(audited, rows, restLimitMs)),
     ...(await compareObjects(audited)),
-    ...(await agent.audit()),
+    ...(await agent.audit(restLimitMs)),
   ];
 }
 
@@ -137,14 +138,16 @@ async function compareLists({ replicas }: World, rows: readonly Row[]): Promise<
 }
 
 /** Reads what commands appended, each sandbox through another replica. */
-async function compareLines(audited: Audited, rows: readonly Row[]): Promise<string[]> {
+async function compareLines(audited: Audited, rows: readonly Row[], limitMs: number): Promise<string[]> {
   const { world, journal } = audited;
   const findings: string[] = [];
   for (const [index, known] of journal.sandboxes.entries()) {
     const row = rows.find(({ id }) => id === known.id);
     const replica = world.replicas[index % world.replicas.length];
     if (row?.status !== 'running' || replica === undefined) continue;
-    const text = await readLines(replica, known);
+    // A replica may remember for a moment where the sandbox was.
+    const options = { timeoutMs: limitMs, intervalMs: LOOK_EVERY_MS };
+    const text = await waitFor(() => readLines(replica, known), options).catch(() => null);
     if (text === null) findings.push(`${replica.name} does not return the lines of ${known.id}`);
     else findings.push(...journal.judgeLines(known, text));
   }

@@ -46,10 +46,16 @@ export async function call(
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
     const body = isJson ? (JSON.parse(text) as Record<string, unknown>) : {}; // every JSON body of this API is an object
-    return { status: response.status, code: typeof body['code'] === 'string' ? body['code'] : '', body };
+    return { status: response.status, code: codeIn(body) ?? codeIn(body['error']) ?? '', body };
   } catch {
     return null; // cut off, or too late
   }
+}
+
+/** The code of an error, of which each contract has its own form. */
+function codeIn(error: unknown): string | null {
+  const { code } = Object(error) as { readonly code?: unknown }; // primitives have none
+  return typeof code === 'string' ? code : null;
 }
 
 /** Any replica that the client knows, which may be paused or cut off: clients cannot tell. */

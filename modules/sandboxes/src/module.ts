@@ -166,7 +166,8 @@ function assembleLifecycle(
   const boots = new Boots(context);
   const isolation = new IsolationPolicy(config.isolation, driver);
   const pool = createWarmPool(context, boots, config, catalog, isolation);
-  const service = new SandboxService(context, boots, catalog, new WarmClaims(context, boots, pool), {
+  const claims = new WarmClaims(context, boots, pool);
+  const service = new SandboxService(context, boots, catalog, claims, {
     maxRunning: config.max_running,
     isolation,
   });
@@ -179,7 +180,7 @@ function assembleLifecycle(
     defaultSizeMb: config.volumes.size_mb,
     maximumSizeMb: config.volumes.max_size_mb,
   });
-  return { boots, isolation, pool, service, snapshots, volumes, volumeRepository };
+  return { boots, claims, isolation, pool, service, snapshots, volumes, volumeRepository };
 }
 
 /** What acts inside running sandboxes, builds among it. */
@@ -210,7 +211,7 @@ async function assemble(deps: SandboxesDependencies) {
   const ticketRepository = createTicketRepository(database.kysely);
   const tickets = new Tickets(ticketRepository, clock, systemRandom);
   const diskGuard = new DiskGuard(context);
-  const repairs = { boots: lifecycle.boots, supervisor };
+  const repairs = { ...lifecycle, supervisor };
   const sweeper = new Sweeper(context, service, ticketRepository, [snapshots, volumes], repairs);
   const usage = createMetricPart(database.kysely, context, events.recorder, config.metrics);
   const places = createTerminalPlaces(database.kysely, node);

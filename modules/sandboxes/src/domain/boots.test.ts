@@ -15,8 +15,9 @@ const sandbox = {
   status: 'creating',
   startedAt: null,
   snapshotId: null,
+  volumes: [],
   lastActivityAt: new Date().toISOString(),
-} as Sandbox; // the fields that a start reads
+} as Partial<Sandbox> as Sandbox; // the fields that a start reads
 
 let live: LiveSandboxes;
 let isClosed: boolean;
@@ -104,7 +105,7 @@ it('begins again after a result that was not recorded', async () => {
 
 it.each([
   ['deleted', null],
-  ['stopped', { ...sandbox, status: 'stopped' }],
+  ['stopped', { ...sandbox, status: 'stopped' } satisfies Sandbox],
 ])('does not begin again what was %s meanwhile', async (_what, found) => {
   recorded = found;
   await boots.recover(sandbox.id);

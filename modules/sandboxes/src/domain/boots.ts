@@ -149,10 +149,7 @@ export class Boots {
       if (running === null) await live.release(sandbox.id);
     }
     // Deleted or stopped meanwhile. The deletion removes the rest.
-    if (running === null) {
-      await this.#context.driver.stop(sandbox.id, 0);
-      return;
-    }
+    if (running === null) return this.#context.driver.stop(sandbox.id, 0);
     watch.announce(sandbox.id, running);
   }
 

@@ -93,14 +93,11 @@ export class SandboxService {
   }
 
   async #record(claim: WarmClaim, admission: Admission, repeated: RepeatedRequest | null): Promise<InsertOutcome> {
-    let isMine = false;
-    try {
-      const outcome = await this.#context.repository.insert(claim.sandbox, admission, repeated);
-      isMine = outcome.outcome === 'inserted';
-      return outcome;
-    } finally {
-      if (!isMine) this.#warm.release(claim);
-    }
+    const inserting = this.#context.repository.insert(claim.sandbox, admission, repeated);
+    inserting.catch(() => this.#warm.abandon(claim));
+    const outcome = await inserting;
+    if (outcome.outcome !== 'inserted') this.#warm.release(claim);
+    return outcome;
   }
 
   /**

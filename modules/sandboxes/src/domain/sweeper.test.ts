@@ -1,5 +1,5 @@
-import { fakeClock, waitFor } from '@svc/testing';
 import { createLogger } from '@svc/telemetry';
+import { fakeClock, waitFor } from '@svc/testing';
 import { expect, it } from 'vitest';
 import type { SandboxContext } from './context.ts';
 import type { TicketRepository } from './ports.ts';
@@ -37,6 +37,7 @@ it('takes up what two sweeps in a row find without a start or a connection', asy
   const sweeper = new Sweeper(context, service, tickets, [{ sweep: async () => undefined }], {
     boots: { has: (id) => id === 'starting', recover: async (id) => void repaired.push(`start of ${id}`) },
     supervisor: { lost: (id) => void repaired.push(`connection of ${id}`) },
+    claims: { sweep: async () => undefined },
   });
   sweeper.start();
   const swept = (times: number) =>
@@ -45,7 +46,7 @@ it('takes up what two sweeps in a row find without a start or a connection', asy
       return sweeps >= times;
     });
   await swept(1);
-  expect(repaired).toEqual([]);
+  expect([sweeps, repaired]).toEqual([1, []]);
   await swept(2);
   expect(repaired).toEqual(['start of left', 'connection of unconnected']);
   await sweeper.close();

@@ -19,6 +19,7 @@ export interface Swept {
 export interface Repairs {
   readonly boots: Pick<Boots, 'has' | 'recover'>;
   readonly supervisor: Pick<Supervisor, 'lost'>;
+  readonly claims: Swept;
 }
 
 /**
@@ -75,6 +76,7 @@ export class Sweeper {
       }
     }
     await this.#repair(sandboxes);
+    await this.#repairs.claims.sweep();
     if (this.#service.removalsUnderWay === 0) {
       for (const id of await repository.removed(node)) await this.#service.cleanUp(id);
     }

@@ -19,6 +19,7 @@ export class WarmClaims {
   readonly #context: SandboxContext;
   readonly #boots: Boots;
   readonly #pool: WarmPool;
+  readonly #abandoned = new Set<string>();
 
   constructor(context: SandboxContext, boots: Boots, pool: WarmPool) {
     this.#context = context;
@@ -52,6 +53,25 @@ export class WarmClaims {
   release({ sandbox, warm, isPrepared }: WarmClaim): void {
     if (warm !== null) this.#pool.release(warm);
     if (isPrepared) this.#context.driver.preparedStarts?.release(sandbox.id);
+  }
+
+  /**
+   * Gives up the sandbox after an error: its record may exist all the same, because the answer to a commit can be lost.
+   * It is never used for another record.
+   */
+  abandon({ sandbox, warm, isPrepared }: WarmClaim): void {
+    if (warm === null && !isPrepared) return;
+    this.#abandoned.add(sandbox.id);
+    void warm?.connection.close();
+  }
+
+  /** Removes what was given up, unless it has a record, which the sweep takes up. */
+  async sweep(): Promise<void> {
+    const { repository, queue, driver } = this.#context;
+    for (const id of this.#abandoned) {
+      if ((await repository.find(id)) === null) await queue.run(id, () => driver.remove(id));
+      this.#abandoned.delete(id);
+    }
   }
 
   /** Takes over the sandbox once its record exists: adopts a running one, boots the rest. */
