@@ -52,8 +52,7 @@ describe('sandbox lifecycle', () => {
       max_lifetime_seconds: 3600,
     });
     const { id } = created.body;
-    expect(created.status).toBe(201);
-    expect(created.headers.get('location')).toBe(`/api/containers/${id}`);
+    expect([created.status, created.headers.get('location')]).toEqual([201, `/api/containers/${id}`]);
     expect(created.body).toEqual({
       id: expect.stringMatching(/^sbx_[a-z2-7]{26}$/),
       name: 'first',
