@@ -19,6 +19,9 @@ describe('redactText', () => {
     expect(redactText('bad eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl here')).toBe(
       'bad eyJhbGciOiJFZERTQSJ9.*** here',
     );
+    expect(redactText('/e2b/template-files/eyJoYXNoIjoiYSJ9.c2lnbmF0dXJl')).toBe(
+      '/e2b/template-files/eyJoYXNoIjoiYSJ9.***',
+    );
   });
 
   it('hides the secret parameters of a URL and keeps the others', () => {

@@ -37,18 +37,19 @@ export async function uploadUrl(
   const ticket: UploadTicket = { hash, untilMs: clock.nowMs() + LIFETIME_MS, granted: grantedAccessOf(request) };
   const payload = Buffer.from(JSON.stringify(ticket)).toString('base64url');
   const signature = signatureOf(payload, await key());
-  return new URL(`${prefix}/template-files/${payload}/${signature}`, publicUrl()).href;
+  // In the form of a JWT, whose signature logs leave out.
+  return new URL(`${prefix}/template-files/${payload}.${signature}`, publicUrl()).href;
 }
 
 /** Takes archives at the URLs of `uploadUrl`. */
 export async function registerTemplateUpload(app: HttpApp, deps: TemplateUploadDeps): Promise<void> {
   const { prefix, uploads } = deps;
-  const params = Type.Object({ payload: Type.String({ maxLength: 4096 }), signature: Type.String({ maxLength: 100 }) });
+  const params = Type.Object({ ticket: Type.String({ maxLength: 4300 }) });
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
     scope.put(
-      `${prefix}/template-files/:payload/:signature`,
+      `${prefix}/template-files/:ticket`,
       {
         config: {
           action: 'template:create',
@@ -70,7 +71,8 @@ export async function registerTemplateUpload(app: HttpApp, deps: TemplateUploadD
 
 /** Throws SIGNATURE_INVALID and SIGNATURE_EXPIRED. */
 async function readTicket(request: FastifyRequest, { key, clock }: TemplateUploadDeps): Promise<UploadTicket> {
-  const { payload, signature } = request.params as { payload: string; signature: string }; // the route's path has both
+  const { ticket: text } = request.params as { ticket: string }; // the route's path has it
+  const [payload = '', signature = ''] = text.split('.');
   if (!isSame(signature, signatureOf(payload, await key()))) throw sandboxErrors.SIGNATURE_INVALID();
   const ticket = JSON.parse(Buffer.from(payload, 'base64url').toString()) as UploadTicket; // signed by `uploadUrl`
   if (ticket.untilMs <= clock.nowMs()) throw sandboxErrors.SIGNATURE_EXPIRED();
