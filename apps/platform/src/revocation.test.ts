@@ -8,6 +8,7 @@ import {
   newServiceAccount,
   newTeam,
   newToken,
+  newUploadPath,
   PASSWORD,
   signIn,
   startIssuer,
@@ -239,14 +240,30 @@ const isOfTeam = ({ url }: Route): boolean => url.startsWith('/api/v1/teams/:uui
 async function openAll({ ends, isEmpty }: Scenario, caller: Caller): Promise<OpenRequest[]> {
   const routes = platform.routes.filter((route) => isHeld(route) && !isOfTeam(route));
   const wanted = ends === 'workspace' ? routes.filter(({ scope }) => scope === 'workspace') : routes;
-  const capability = isEmpty === true ? null : await newSandboxToken(platform, caller);
-  return Promise.all(
-    wanted
-      .map((route) => ({ route, headers: route.byCapability ? capability : caller.headers }))
-      .flatMap(({ route, headers }) =>
-        headers === null ? [] : [platform.open(route, pathOf(route, caller), headers)],
-      ),
-  );
+  if (isEmpty === true)
+    return openRoutes(
+      wanted.filter(({ byCapability }) => !byCapability),
+      caller,
+    );
+  const token = await newSandboxToken(platform, caller);
+  const uploadPath = await newUploadPath(platform, caller);
+  const isUpload = ({ url }: Route): boolean => url === '/e2b/template-files/:ticket';
+  const opened = await Promise.all([
+    openRoutes(
+      wanted.filter(({ byCapability }) => !byCapability),
+      caller,
+    ),
+    openRoutes(
+      wanted.filter((route) => route.byCapability && !isUpload(route)),
+      { ...caller, headers: token },
+    ),
+    ...wanted.filter(isUpload).map(async (route) => [await platform.open(route, uploadPath, {})]),
+  ]);
+  return opened.flat();
+}
+
+function openRoutes(routes: readonly Route[], caller: Caller): Promise<OpenRequest[]> {
+  return Promise.all(routes.map((route) => platform.open(route, pathOf(route, caller), caller.headers)));
 }
 
 describe('what is open, on every route of the platform', () => {

@@ -136,6 +136,25 @@ export async function newSandboxToken(platform: HeldPlatform, caller: Caller): P
   return { 'e2b-sandbox-id': name, 'x-access-token': String(found['envdAccessToken']) };
 }
 
+/** The path of a URL that takes files for builds without a credential, which this caller received. */
+export async function newUploadPath(platform: HeldPlatform, caller: Caller): Promise<string> {
+  const id = `tpl_${randomBytes(8).toString('hex')}`;
+  await platform.composition.databases.main.kysely
+    .withTables<{ template: Record<string, string> }>()
+    .insertInto('template')
+    .values({
+      id,
+      workspace_uuid: caller.workspace,
+      name: id.toLowerCase(),
+      owner_id: 'none',
+      created_at: new Date().toISOString(),
+    })
+    .execute();
+  const scope = `workspace_uuid=${caller.workspace}${caller.team === null ? '' : `&team_uuid=${caller.team}`}`;
+  const found = await done(platform, 'GET', `/e2b/templates/${id}/files/hash?${scope}`, caller.headers);
+  return new URL(String(found['url'])).pathname;
+}
+
 /** A minimal OpenID Connect issuer on this machine: one key and its tokens. */
 export async function startIssuer() {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });

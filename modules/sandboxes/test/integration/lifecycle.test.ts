@@ -321,11 +321,11 @@ describe('sandbox lifecycle', () => {
 
   it('returns the catalog', async () => {
     const { body } = await platform.call('GET', '/api/images');
-    const popular = ['debian', 'node', 'python', 'busybox'];
+    const popular = ['debian', 'node', 'python', 'agents', 'busybox'];
     expect(body).toMatchObject({
-      count: 4,
+      count: 5,
       popular,
-      categories: { os: ['debian', 'busybox'], language: ['node', 'python'] },
+      categories: { os: ['debian', 'busybox'], language: ['node', 'python', 'agents'] },
     });
     expect(body['images'][0]).toMatchObject({
       name: 'debian',
@@ -334,7 +334,7 @@ describe('sandbox lifecycle', () => {
       aliases: [],
       progress: null,
     });
-    expect((await platform.call('GET', '/api/images?all=true')).body).toMatchObject({ count: 6, popular });
+    expect((await platform.call('GET', '/api/images?all=true')).body).toMatchObject({ count: 7, popular });
   });
 
   it('explains why sandboxes are off and how to turn them on', async () => {
