@@ -25,11 +25,24 @@ export const BUILD_SETTINGS = {
   ],
 } as const;
 
+/** Arguments for programs that are not in each sandbox, and so need not be as small. */
+const USUAL_ARGUMENTS = ['-trimpath', '-buildvcs=false', '-ldflags=-s -w -buildid='] as const;
+
+/** A program of `native/`, by the name of its folder. */
+export type NativeProgram = 'sandbox-agent' | 'bucket-mount';
+
+/** Names of the programs in messages. */
+export const PROGRAM_TITLES: Readonly<Record<NativeProgram, string>> = {
+  'sandbox-agent': 'sandbox helper',
+  'bucket-mount': 'bucket mount',
+};
+
 const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 const run = promisify(execFile);
 
 /** One run of the compiler. */
 export interface GoBuild {
+  readonly program: NativeProgram;
   readonly sourceFolder: string;
   /** As Node names it. */
   readonly architecture: string;
@@ -52,7 +65,7 @@ export function goCaches(cacheFolder: string): Record<string, string> {
   };
 }
 
-/** Compiles the helper. The error has the compiler's last lines. */
+/** Compiles a program. The error has the compiler's last lines. */
 export async function buildHelper(build: GoBuild): Promise<void> {
   const { goFolder, environment, signal } = build;
   const env = {
@@ -71,13 +84,17 @@ export async function buildHelper(build: GoBuild): Promise<void> {
     ...(signal === undefined ? {} : { signal }),
   };
   try {
-    await run(join(goFolder, 'go'), ['build', ...BUILD_SETTINGS.arguments, '-o', build.output, '.'], options);
+    await run(join(goFolder, 'go'), ['build', ...argumentsFor(build.program), '-o', build.output, '.'], options);
   } catch (error) {
     const { stderr } = error as { stderr?: string }; // of execFile
     const said = (stderr ?? String(error)).trim().split('\n').slice(-20).join('\n');
-    const remedy = /\bgolang\.org\/x\/sys@/.test(said)
+    const remedy = /\b(golang\.org\/x\/sys|github\.com\/\S+)@/.test(said)
       ? ' (it comes from a Go module proxy: set GOPROXY to one in reach)'
       : '';
-    throw new Error(`the sandbox helper could not be built: ${said}${remedy}`, { cause: error });
+    throw new Error(`the ${PROGRAM_TITLES[build.program]} could not be built: ${said}${remedy}`, { cause: error });
   }
+}
+
+function argumentsFor(program: NativeProgram): readonly string[] {
+  return program === 'sandbox-agent' ? BUILD_SETTINGS.arguments : USUAL_ARGUMENTS;
 }

@@ -2,7 +2,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile }
 import { dirname, join } from 'node:path';
 import { underLock } from './build-lock.ts';
 import { formatChecksums, hashFile, hashSources, readChecksums } from './checksums.ts';
-import { ARCHITECTURES, buildHelper } from './go-build.ts';
+import { ARCHITECTURES, buildHelper, PROGRAM_TITLES, type NativeProgram } from './go-build.ts';
 import { ensureGo } from './go-toolchain.ts';
 
 /** A helper whose bytes were verified. */
@@ -11,8 +11,15 @@ export interface HelperBinary {
   readonly sha256: string;
 }
 
-/** Provides the helper for an architecture, as Node names it. Verified at each call, built at the first one. */
-export type HelperBinaries = (architecture: string, signal?: AbortSignal) => Promise<HelperBinary>;
+/**
+ * Provides a program for an architecture, as Node names it; the helper by default. Verified at each call, built at the first
+ * one.
+ */
+export type HelperBinaries = (
+  architecture: string,
+  signal?: AbortSignal,
+  program?: NativeProgram,
+) => Promise<HelperBinary>;
 
 /** The checkout, and what building in it needs. */
 export interface HelperOptions {
@@ -29,14 +36,15 @@ export interface HelperOptions {
 /** Changed sources leave one build each; this many stay. */
 const KEPT_BUILDS = 4;
 
-/** Keeps the binaries in `.cache/helper/`, in a folder for each state of the sources. */
+/** Keeps the binaries in `.cache/helper/` and `.cache/bucket-mount/`, in a folder for each state of the sources. */
 export function createHelperBinaries(options: HelperOptions): HelperBinaries {
-  const sourceFolder = join(options.root, 'native/sandbox-agent');
-  const builds = join(options.root, '.cache/helper');
-  return async (architecture, signal) => {
-    const name = helperName(architecture);
+  return async (architecture, signal, program = 'sandbox-agent') => {
+    const sourceFolder = join(options.root, 'native', program);
+    const builds = buildsFolder(options.root, program);
+    const title = PROGRAM_TITLES[program];
+    const name = binaryName(program, architecture);
     const recorded = await readChecksums(sourceFolder);
-    const installed = await findInstalled(join(options.root, 'helper', name), recorded.binaries.get(name));
+    const installed = await findInstalled(join(options.root, 'helper', name), recorded.binaries.get(name), title);
     if (installed !== null) return installed;
     const sources = await hashSources(sourceFolder);
     // Changed sources have no recorded checksum yet. Then the build counts that this project made of them.
@@ -54,35 +62,39 @@ export function createHelperBinaries(options: HelperOptions): HelperBinaries {
       const other = await find(); // built by another process meanwhile
       if (other !== null) return other;
       options.progress(
-        `building the sandbox helper for ${name.split('/')[0]}, which takes a moment; later starts use this build`,
+        `building the ${title} for ${name.split('/')[0]}, which takes a moment; later starts use this build`,
       );
       await using work = await workFolder(builds);
-      const built = join(work.path, 'sandbox-agent');
-      const sha256 = await buildFor(options, architecture, built, signal);
-      if (expected !== undefined && sha256 !== expected) throw new Error(mismatch(name, sha256, expected));
+      const built = join(work.path, program);
+      const sha256 = await buildFor(options, program, architecture, built, signal);
+      if (expected !== undefined && sha256 !== expected) throw new Error(mismatch(program, name, sha256, expected));
       await writeFile(`${file}.sha256`, sha256);
       await rename(built, file);
       await removeOld(builds);
       return { file, sha256 };
     };
-    const onWait = (): void => options.progress('waiting for another process that builds the sandbox helper');
+    const onWait = (): void => options.progress(`waiting for another process that builds the ${title}`);
     return underLock(join(builds, 'lock'), build, { onWait, signal });
   };
 }
 
 /**
- * Builds the helper for every architecture and returns the new content of `SHA256SUMS`. `write` also records it, after a
+ * Builds a program for every architecture and returns the new content of `SHA256SUMS`. `write` also records it, after a
  * change of the sources.
  */
-export async function buildAndRecord(options: HelperOptions & { readonly write: boolean }): Promise<string> {
-  const sourceFolder = join(options.root, 'native/sandbox-agent');
-  const builds = join(options.root, '.cache/helper');
+export async function buildAndRecord(
+  options: HelperOptions & { readonly write: boolean; readonly program?: NativeProgram },
+): Promise<string> {
+  const { program = 'sandbox-agent' } = options;
+  const sourceFolder = join(options.root, 'native', program);
+  const builds = buildsFolder(options.root, program);
   await mkdir(builds, { recursive: true });
   await using work = await workFolder(builds);
   const binaries = new Map<string, string>();
   for (const architecture of ARCHITECTURES.keys()) {
-    options.progress(`building the sandbox helper for linux-${architecture}`);
-    binaries.set(helperName(architecture), await buildFor(options, architecture, join(work.path, architecture)));
+    options.progress(`building the ${PROGRAM_TITLES[program]} for linux-${architecture}`);
+    const output = join(work.path, architecture);
+    binaries.set(binaryName(program, architecture), await buildFor(options, program, architecture, output));
   }
   const content = formatChecksums({ sources: await hashSources(sourceFolder), binaries });
   if (options.write) await writeFile(join(sourceFolder, 'SHA256SUMS'), content);
@@ -90,37 +102,46 @@ export async function buildAndRecord(options: HelperOptions & { readonly write: 
 }
 
 /** An installed svc has the helper itself, and neither its sources nor Go. Returns null in a checkout. */
-async function findInstalled(file: string, expected: string | undefined): Promise<HelperBinary | null> {
+async function findInstalled(
+  file: string,
+  expected: string | undefined,
+  title: string,
+): Promise<HelperBinary | null> {
   const sha256 = await hashFile(file);
   if (sha256 === null) return null;
-  if (sha256 !== expected) throw new Error(`${file} is not the sandbox helper of this version; install svc again`);
+  if (sha256 !== expected) throw new Error(`${file} is not the ${title} of this version; install svc again`);
   return { file, sha256 };
 }
 
-function helperName(architecture: string): string {
+function binaryName(program: NativeProgram, architecture: string): string {
   if (!ARCHITECTURES.has(architecture)) throw new Error(`there is no helper for ${architecture}`);
-  return `linux-${architecture}/sandbox-agent`;
+  return `linux-${architecture}/${program}`;
+}
+
+function buildsFolder(root: string, program: NativeProgram): string {
+  return join(root, '.cache', program === 'sandbox-agent' ? 'helper' : program);
 }
 
 /** Returns the SHA-256 of the result. */
 async function buildFor(
   options: HelperOptions,
+  program: NativeProgram,
   architecture: string,
   output: string,
   signal?: AbortSignal,
 ): Promise<string> {
-  const sourceFolder = join(options.root, 'native/sandbox-agent');
+  const sourceFolder = join(options.root, 'native', program);
   const cacheFolder = join(options.root, '.cache');
   const { environment } = options;
   const goFolder = await ensureGo({ ...options, signal });
-  await buildHelper({ sourceFolder, architecture, output, goFolder, cacheFolder, environment, signal });
+  await buildHelper({ program, sourceFolder, architecture, output, goFolder, cacheFolder, environment, signal });
   await chmod(output, 0o755);
   return (await hashFile(output)) ?? '';
 }
 
-function mismatch(name: string, sha256: string, expected: string): string {
+function mismatch(program: NativeProgram, name: string, sha256: string, expected: string): string {
   return (
-    `the sandbox helper that was built (${name}, sha256 ${sha256}) is not the one that native/sandbox-agent/SHA256SUMS ` +
+    `the ${PROGRAM_TITLES[program]} that was built (${name}, sha256 ${sha256}) is not the one that native/${program}/SHA256SUMS ` +
     `names (${expected}), and is not used. Its sources match, so the Go toolchain is not the pinned one: ` +
     'remove .cache/go-* and start again'
   );

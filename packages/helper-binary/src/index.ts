@@ -1,3 +1,4 @@
+export type { NativeProgram } from './go-build.ts';
 export { readChecksums, type Checksums } from './checksums.ts';
 export { ensureGo, readGoVersion, type GoOptions } from './go-toolchain.ts';
 export {

@@ -45,7 +45,7 @@ func (h *host) runBuiltin(s *state, p *plan, base uint32) error {
 	if err := h.connect(&p.Network, s.Slot, started.spaces.network); err != nil {
 		return err
 	}
-	if err := h.finish(started, place, p); err != nil {
+	if err := h.finish(started, place, p, base); err != nil {
 		return err
 	}
 	s.Pid = started.pid
@@ -171,7 +171,7 @@ func namespacesOf(pid int) (*namespaces, error) {
 }
 
 // finish hands the root over and waits until the inside is made and everything is given up.
-func (h *host) finish(started *builtinStart, place string, p *plan) error {
+func (h *host) finish(started *builtinStart, place string, p *plan, base uint32) error {
 	content, err := h.bootPlan(place, p)
 	if err != nil {
 		return err
@@ -181,7 +181,7 @@ func (h *host) finish(started *builtinStart, place string, p *plan) error {
 		return step("open the root", err)
 	}
 	defer unix.Close(root)
-	volumes, err := openVolumes(p.Volumes, int(started.spaces.user.Fd()))
+	volumes, err := h.openFolders(p, int(started.spaces.user.Fd()), base)
 	if err != nil {
 		return err
 	}
@@ -245,7 +245,7 @@ func (h *host) bootPlan(place string, p *plan) ([]byte, error) {
 		}
 	}
 	volumes := []string{}
-	for _, each := range p.Volumes {
+	for _, each := range p.folders() {
 		volumes = append(volumes, each.Path)
 	}
 	content, err := json.Marshal(boot.Plan{

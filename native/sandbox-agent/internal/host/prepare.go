@@ -155,7 +155,7 @@ func (h *host) startPrepared(r *preparedStart, p *plan) (*state, error) {
 	if err := r.mountRoot(place, p, base); err != nil {
 		return nil, err
 	}
-	if err := h.finish(r.started, place, p); err != nil {
+	if err := h.finish(r.started, place, p, base); err != nil {
 		return nil, err
 	}
 	if err := unmountRoot(place); err != nil {

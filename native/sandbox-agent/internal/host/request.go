@@ -53,6 +53,7 @@ type plan struct {
 	UidCount uint32            `json:"uid_count"`
 	Config   json.RawMessage   `json:"config"`
 	Volumes  []volume          `json:"volumes"`
+	Buckets  []bucket          `json:"buckets"`
 	// Layerable: what changes on the disk can become a layer of an image.
 	Layerable bool `json:"layerable"`
 }

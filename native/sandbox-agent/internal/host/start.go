@@ -122,7 +122,7 @@ func (h *host) runWithRuntime(s *state, p *plan, base uint32) error {
 	if err := h.mountRoot(place, p, int(spaces.user.Fd()), base); err != nil {
 		return err
 	}
-	if err := mountVolumes(place, p.Volumes, int(spaces.user.Fd())); err != nil {
+	if err := h.mountFolders(place, p, int(spaces.user.Fd()), base); err != nil {
 		return err
 	}
 	if err := h.connect(&p.Network, s.Slot, spaces.network); err != nil {
@@ -272,7 +272,7 @@ func writeConfig(folder string, p *plan, spaces *namespaces, base uint32) error 
 		map[string]any{"type": "network", "path": self + strconv.Itoa(int(spaces.network.Fd()))})
 	config["root"] = map[string]any{"path": folder + "/rootfs", "readonly": false}
 	mounts, _ := config["mounts"].([]any)
-	for index, each := range p.Volumes {
+	for index, each := range p.folders() {
 		options := []string{"bind", "nosuid", "nodev", "rw"}
 		if each.ReadOnly {
 			options[3] = "ro"

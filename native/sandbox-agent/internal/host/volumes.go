@@ -153,18 +153,19 @@ func openVolume(v volume, userns int) (int, error) {
 	return mount, nil
 }
 
-// mountVolumes puts volumes where a runtime finds them for a bind mount.
-func mountVolumes(place string, volumes []volume, userns int) error {
-	for index, each := range volumes {
-		mount, err := openVolume(each, userns)
-		if err != nil {
-			return err
-		}
+// mountFolders puts volumes and buckets where a runtime finds them for a bind mount.
+func (h *host) mountFolders(place string, p *plan, userns int, base uint32) error {
+	mounts, err := h.openFolders(p, userns, base)
+	if err != nil {
+		return err
+	}
+	defer closeAll(mounts)
+	for index, each := range p.folders() {
 		target := volumePlace(place, index)
-		if err = os.MkdirAll(target, 0o711); err == nil {
-			err = unix.MoveMount(mount, "", unix.AT_FDCWD, target, unix.MOVE_MOUNT_F_EMPTY_PATH)
+		err := os.MkdirAll(target, 0o711)
+		if err == nil {
+			err = unix.MoveMount(mounts[index], "", unix.AT_FDCWD, target, unix.MOVE_MOUNT_F_EMPTY_PATH)
 		}
-		_ = unix.Close(mount)
 		if err != nil {
 			return rootfsStep("mount "+each.Path, err)
 		}

@@ -1,0 +1,271 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// appendAtLeast: from this size on, the platform composes an appended file from what it has and what is new.
+const appendAtLeast = 5 << 20
+
+// content is an open file. What is written goes to a spool, and replaces the object as a whole when it is stored.
+type content struct {
+	m     *mount
+	users int // of the node's lock
+
+	mu sync.Mutex
+	attributes
+	size int64
+	// base is the stored object, nil if there is none. baseSize is how much of it still counts.
+	base     *entry
+	baseSize int64
+	spool    *os.File
+	have     ranges
+	dirty    bool
+	// gone: the name is another file's now, or nobody's.
+	gone   bool
+	reader *blockReader
+}
+
+func openContent(m *mount, stored *entry) *content {
+	return &content{m: m, attributes: stored.attributes(), size: stored.Size, base: stored, baseSize: stored.Size}
+}
+
+func newContent(m *mount, a attributes) *content {
+	return &content{m: m, attributes: a, dirty: true}
+}
+
+// release gives back what it takes on this machine.
+func (c *content) release() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.dropReader()
+	c.dropSpool()
+}
+
+func (c *content) dropReader() {
+	if c.reader != nil {
+		c.reader.close()
+		c.reader = nil
+	}
+}
+
+func (c *content) dropSpool() {
+	c.m.spooled.Add(-c.have.total())
+	c.have = nil
+	if c.spool != nil {
+		_ = c.spool.Close()
+		c.spool = nil
+	}
+}
+
+func (c *content) write(data []byte, off int64) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.put(data, off); err != nil {
+		return err
+	}
+	c.size, c.dirty, c.modified = max(c.size, off+int64(len(data))), true, time.Now()
+	return nil
+}
+
+// put writes to the spool, which is bounded for the whole mount.
+func (c *content) put(data []byte, off int64) error {
+	if c.spool == nil {
+		spool, err := newSpool()
+		if err != nil {
+			return errnoOf(err)
+		}
+		c.spool = spool
+	}
+	grown := c.have.add(off, off+int64(len(data)))
+	more := grown.total() - c.have.total()
+	if c.m.spooled.Add(more) > c.m.settings.SpoolBytes {
+		c.m.spooled.Add(-more)
+		return syscall.ENOSPC
+	}
+	if _, err := c.spool.WriteAt(data, off); err != nil {
+		c.m.spooled.Add(-more)
+		return errnoOf(err)
+	}
+	c.have = grown
+	return nil
+}
+
+func (c *content) truncate(size int64) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if size < c.size && c.spool != nil {
+		cut := c.have.cut(size)
+		c.m.spooled.Add(cut.total() - c.have.total())
+		c.have = cut
+		if err := c.spool.Truncate(size); err != nil {
+			return errnoOf(err)
+		}
+	}
+	c.baseSize = min(c.baseSize, size)
+	c.size, c.dirty, c.modified = size, true, time.Now()
+	return nil
+}
+
+func (c *content) read(ctx context.Context, path string, into []byte, off int64) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if off >= c.size {
+		return 0, nil
+	}
+	into = into[:min(int64(len(into)), c.size-off)]
+	end := off + int64(len(into))
+	if c.have.contains(off, end) {
+		_, err := c.spool.ReadAt(into, off)
+		return len(into), err
+	}
+	if c.spool == nil && end <= c.baseSize {
+		reader := c.readerOf(path)
+		c.mu.Unlock() // several reads of one file wait for their blocks at the same time
+		err := reader.readAt(ctx, into, off)
+		c.mu.Lock()
+		return len(into), err
+	}
+	clear(into)
+	if off < c.baseSize {
+		if err := c.readerOf(path).readAt(ctx, into[:min(end, c.baseSize)-off], off); err != nil {
+			return 0, err
+		}
+	}
+	for _, each := range c.have {
+		from, to := max(each.start, off), min(each.end, end)
+		if from >= to {
+			continue
+		}
+		if _, err := c.spool.ReadAt(into[from-off:to-off], from); err != nil {
+			return 0, err
+		}
+	}
+	return len(into), nil
+}
+
+func (c *content) readerOf(path string) *blockReader {
+	if c.reader == nil || c.reader.etag != c.base.Etag {
+		c.dropReader()
+		c.reader = newBlockReader(c.m, path, c.base.Etag, c.base.Size)
+	}
+	c.reader.path = path
+	return c.reader
+}
+
+// store makes what was written the object of this name. Not ended by signals: a process that is killed has closed its files.
+func (c *content) store(path string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.dirty || c.gone {
+		return nil
+	}
+	ctx := context.Background()
+	wanted := call{method: http.MethodPut, op: "write", query: url.Values{"path": {path}}, metadata: c.metadata()}
+	missing := c.have.missing(min(c.baseSize, c.size))
+	isAppend := len(missing) == 1 && missing[0].start == 0 && missing[0].end >= appendAtLeast
+	if isAppend {
+		wanted.op, wanted.match = "append", c.base.Etag
+		wanted.query.Set("keep", formatSize(missing[0].end))
+		wanted.size = c.size - missing[0].end
+		wanted.body = io.NewSectionReader(spoolReader{c}, missing[0].end, wanted.size)
+	} else {
+		if err := c.hydrate(ctx, path, missing); err != nil {
+			return err
+		}
+		wanted.size = c.size
+		wanted.body = spoolReader{c}
+	}
+	if wanted.size == 0 {
+		wanted.body = nil
+	}
+	var stored entry
+	repeated, err := c.m.platform.ask(ctx, wanted, &stored)
+	if isAppend && repeated && errnoOf(err) == syscall.ESTALE {
+		stored, err = c.storedBefore(ctx, path)
+	}
+	if err != nil {
+		return err
+	}
+	c.dropReader()
+	c.base, c.baseSize, c.dirty = &stored, stored.Size, false
+	return nil
+}
+
+// storedBefore: the answer to an append was lost, so that its repetition found another version: perhaps its own.
+func (c *content) storedBefore(ctx context.Context, path string) (entry, error) {
+	found, err := c.m.platform.stat(ctx, path)
+	if err != nil {
+		return entry{}, err
+	}
+	if found.Size != c.size || found.Metadata["mtime"] != formatTime(c.modified) {
+		return entry{}, syscall.ESTALE
+	}
+	return *found, nil
+}
+
+// hydrate fetches parts of the stored object into the spool.
+func (c *content) hydrate(ctx context.Context, path string, missing []span) error {
+	buffer := make([]byte, maxRequestBytes)
+	for _, each := range missing {
+		body, err := c.m.platform.read(ctx, path, c.base.Etag, each.start, each.end)
+		if err != nil {
+			return err
+		}
+		for at := each.start; at < each.end; {
+			n, err := io.ReadFull(body, buffer[:min(int64(len(buffer)), each.end-at)])
+			if err == nil {
+				err = c.put(buffer[:n], at)
+			}
+			if err != nil {
+				_ = body.Close()
+				return errnoOf(err)
+			}
+			at += int64(n)
+		}
+		_ = body.Close()
+	}
+	return nil
+}
+
+// detach keeps an open file readable although its object is about to be removed or replaced.
+func (c *content) detach(path string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.gone {
+		return nil
+	}
+	if err := c.hydrate(context.Background(), path, c.have.missing(min(c.baseSize, c.size))); err != nil {
+		return err
+	}
+	c.dropReader()
+	c.gone, c.base, c.baseSize = true, nil, 0
+	return nil
+}
+
+// spoolReader reads zeros where nothing was written.
+type spoolReader struct{ c *content }
+
+func (s spoolReader) ReadAt(into []byte, off int64) (int, error) {
+	into = into[:max(0, min(int64(len(into)), s.c.size-off))]
+	if len(into) == 0 {
+		return 0, io.EOF
+	}
+	n := 0
+	if s.c.spool != nil {
+		read, err := s.c.spool.ReadAt(into, off)
+		if err != nil && err != io.EOF {
+			return read, err
+		}
+		n = read
+	}
+	clear(into[n:])
+	return len(into), nil
+}

@@ -1,0 +1,74 @@
+// Command bucket-mount serves one folder of a bucket to a sandbox over FUSE. The launcher starts it beside the platform with
+// an open /dev/fuse, whose other end is mounted in the sandbox, and a folder for files that are being written. It has no
+// privileges: everything that it reads and writes goes through the platform's socket, which decides what it may do.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"github.com/hanwen/go-fuse/v2/fs"
+	"github.com/hanwen/go-fuse/v2/fuse"
+	"golang.org/x/sys/unix"
+)
+
+const (
+	fuseFd  = 3
+	spoolFd = 4
+
+	maxSettingsBytes = 64 * 1024
+	maxRequestBytes  = 1024 * 1024
+	// What the kernel keeps of names and attributes. A right that ends is noticed within two seconds: this, and the second in
+	// which the platform notices.
+	cacheTime = 500 * time.Millisecond
+)
+
+// settings arrive on standard input, since others can read the arguments of a process.
+type settings struct {
+	Socket   string `json:"socket"`
+	Key      string `json:"key"`
+	UidBase  uint32 `json:"uid_base"`
+	UidCount uint32 `json:"uid_count"`
+	// SpoolBytes is the most that files which are being written take on this machine.
+	SpoolBytes int64 `json:"spool_bytes"`
+}
+
+func main() {
+	if err := run(); err != nil {
+		os.Stderr.WriteString("bucket-mount: " + err.Error() + "\n")
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	content, err := io.ReadAll(io.LimitReader(os.Stdin, maxSettingsBytes))
+	if err != nil {
+		return err
+	}
+	var given settings
+	if err := json.Unmarshal(content, &given); err != nil {
+		return errors.New("the settings cannot be read")
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return err
+	}
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil { // its memory has the key of the mount
+		return err
+	}
+	m := &mount{settings: given, platform: newPlatform(given.Socket, given.Key), blocks: make(chan struct{}, maxBlocks)}
+	keep := cacheTime
+	server, err := fuse.NewServer(fs.NewNodeFS(newRoot(m), &fs.Options{
+		EntryTimeout: &keep, AttrTimeout: &keep, NullPermissions: true, RootStableAttr: &fs.StableAttr{Mode: unix.S_IFDIR, Ino: 1},
+	}), "/dev/fd/3", &fuse.MountOptions{
+		MaxWrite: maxRequestBytes, MaxReadAhead: maxRequestBytes, MaxBackground: 64, DisableXAttrs: true,
+		MaxInflightRequestBytes: 64 * maxRequestBytes,
+	})
+	if err != nil {
+		return err
+	}
+	server.Serve() // ends with the last mount of the file system
+	return nil
+}
