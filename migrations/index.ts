@@ -57,6 +57,7 @@ import { sandboxExpiry } from './0151-sandbox-expiry.ts';
 import { secrets } from './0170-secrets.ts';
 import { sshKeys } from './0210-ssh-keys.ts';
 import { sandboxArchives } from './0200-sandbox-archives.ts';
+import { sandboxMounts } from './0220-sandbox-mounts.ts';
 import { sandboxMoves } from './0201-sandbox-moves.ts';
 import { templates } from './0180-templates.ts';
 import { sandboxRequestHost } from './0211-sandbox-request-host.ts';
@@ -128,4 +129,5 @@ export const migrations: readonly Migration[] = [
   sandboxArchives,
   sandboxMoves,
   sandboxRequestHost,
+  sandboxMounts,
 ];

@@ -87,10 +87,14 @@ export interface ServiceModulesDeps {
 export async function createServiceModules(deps: ServiceModulesDeps): Promise<ServiceModules> {
   const isEnabled = (name: ServiceName): boolean => deps.config.services.includes(name);
   const reason = 'switched off in the configuration (services)';
+  const clusters = isEnabled('clusters') ? await createClusters(deps) : createDisabledClustersModule(reason);
+  const objectStore = isEnabled('object-store')
+    ? await createObjectStore(deps)
+    : createDisabledObjectStoreModule(reason);
   return {
-    clusters: isEnabled('clusters') ? await createClusters(deps) : createDisabledClustersModule(reason),
-    objectStore: isEnabled('object-store') ? await createObjectStore(deps) : createDisabledObjectStoreModule(reason),
-    sandboxes: isEnabled('sandboxes') ? await createSandboxes(deps) : createDisabledSandboxesModule(reason),
+    clusters,
+    objectStore,
+    sandboxes: isEnabled('sandboxes') ? await createSandboxes(deps, objectStore.folders) : createDisabledSandboxesModule(reason),
   };
 }
 
@@ -184,7 +188,10 @@ function createCertificateAuthority(
   return createAcmeAuthority({ directoryUrl, ca, email, metadata, secrets, clock: systemClock });
 }
 
-async function createSandboxes(deps: ServiceModulesDeps): Promise<ServiceModule<SandboxesState> & SshPart> {
+async function createSandboxes(
+  deps: ServiceModulesDeps,
+  buckets: ObjectStoreModule['folders'] | null,
+): Promise<ServiceModule<SandboxesState> & SshPart> {
   const { config, log, metrics, access, audit, rights, folder, databases, endpoints, clientOf, quotaLimits } = deps;
   return createSandboxesModule({
     database: databases.main,
@@ -211,6 +218,7 @@ async function createSandboxes(deps: ServiceModulesDeps): Promise<ServiceModule<
     sshHostKey: (create) => loadSshHostKey(deps.secrets, create),
     disk: config.sandboxes.driver === 'local' ? deps.disk : diskForRows(deps),
     archives: await openArchives(deps),
+    buckets,
   });
 }
 

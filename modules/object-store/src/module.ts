@@ -23,6 +23,7 @@ import { createServices, type StoreServices } from './domain/services.ts';
 import type { StoreDeps } from './domain/store-deps.ts';
 import { UsageRecorder } from './domain/usage/usage-recorder.ts';
 import { registerManagementRoutes } from './routes/index.ts';
+import { createBucketFolders, type BucketFolders } from './routes/folders/bucket-folders.ts';
 import { createPublicHost } from './routes/public-host.ts';
 import { PublicOrigin } from './routes/public-origin.ts';
 import { Cursors } from './routes/objects/cursor.ts';
@@ -99,6 +100,8 @@ export interface ObjectStoreModule extends ServiceModule<ObjectStoreState> {
   };
   /** For the two listeners of custom domains. */
   readonly sites: Sites;
+  /** For mounts in sandboxes. */
+  readonly folders: BucketFolders;
   /**
    * Call after the listeners are closed. Waits for the background loops and the last commit, then closes everything.
    */
@@ -167,6 +170,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
     registerUpgrades: (router) => router.addFirst(publicHost.upgrades),
     s3: { handler: s3.handle, configure: s3.configure, onSlowBody: s3.onSlowBody },
     sites,
+    folders: createBucketFolders(services, log),
     start: async (signal) => {
       running = background.run(AbortSignal.any([signal, stop.signal]));
     },

@@ -18,6 +18,7 @@ export type ObjectStoreState = Static<typeof objectStoreStateSchema>;
 export interface DisabledObjectStoreModule extends ServiceModule<ObjectStoreState> {
   readonly s3: null;
   readonly sites: null;
+  readonly folders: null;
   readonly sharedReadiness: Readonly<Record<string, never>>;
   /** It does no background work. */
   workLeases(): Promise<readonly never[]>;
@@ -31,6 +32,7 @@ export function createDisabledObjectStoreModule(reason: string): DisabledObjectS
     registerRoutes: registerDisabledManagement,
     s3: null,
     sites: null,
+    folders: null,
     sharedReadiness: {},
     workLeases: async () => [],
   };

@@ -43,6 +43,8 @@ import { createPreviewPart } from './assembly/preview-module.ts';
 import { createPlaces } from './assembly/places.ts';
 import { sandboxQuotas } from './quotas.ts';
 import { perMinute } from './routes/per-minute.ts';
+import { MountServer } from './routes/mounts/mount-server.ts';
+import { MountService } from './domain/mounts/mount-service.ts';
 import { VOLUME } from './routes/volume-routes.ts';
 import { describeMachine, type SandboxesState, type SshPart } from './state.ts';
 import { SnapshotService } from './domain/snapshots/snapshot-service.ts';
@@ -57,6 +59,7 @@ import type { SandboxTables } from './store/tables.ts';
 import { createTerminalPlaces } from './store/terminal-places.ts';
 import { createTicketRepository } from './store/ticket-repository.ts';
 import { createSsh, createSshRelays, observeSsh } from './assembly/ssh-module.ts';
+import type { ServeMount } from './adapters/drivers/local/local-mounts.ts';
 import { createHub, createSlots, observeTerminals } from './assembly/terminal-module.ts';
 import { observeWarmPool, createWarmPool } from './assembly/warm-pool-assembly.ts';
 
@@ -134,7 +137,11 @@ async function assembleBase(deps: SandboxesDependencies) {
   const events = createEventPart(database.kysely, clock, log, config.events);
   const repository = createSandboxRepository(database.kysely, { clock });
   const refused = (id: string, host: string): void => events.refused(repository, id, host);
-  const driver = deps.driver ?? (await createDriver(deps, folder, catalog, images, refused));
+  const { access, rights, buckets = null } = deps;
+  const mountServer = new MountServer({ repository, access, rights, buckets, clock, log });
+  const serveMount: ServeMount = (...request) => mountServer.serve(...request);
+  const driver = deps.driver ?? (await createDriver(deps, folder, catalog, images, refused, serveMount));
+  const mounts = new MountService({ access, buckets, driver });
   const { node, nodes, quotaLimits } = deps;
   const places = createPlaces(driver, quotaLimits, deps.traffic ?? unlimitedTraffic, deps.metrics);
   const random = systemRandom;
@@ -142,7 +149,7 @@ async function assembleBase(deps: SandboxesDependencies) {
   const given = { repository, driver, clock, random, quotaLimits, node, nodes, log, disk, places, archives };
   const { rules, ...secretPart } = createSecretPart(database.kysely, deps.keyWrapper, given);
   const { context, supervisor } = createContext({ ...given, rules });
-  return { ...secretPart, database, catalog, folder, images, events, context, supervisor };
+  return { ...secretPart, database, catalog, folder, images, events, context, supervisor, mounts, mountServer };
 }
 
 function createArchives(
@@ -238,6 +245,8 @@ async function assemble(deps: SandboxesDependencies) {
     drain: (): Promise<void> => (draining ??= drain()),
     ...lifecycle,
     secrets: base.secrets,
+    mounts: base.mounts,
+    mountServer: base.mountServer,
     secretRepository: base.secretRepository,
     kysely,
     catalog,
@@ -373,6 +382,7 @@ async function close(services: Services): Promise<void> {
   await context.live.close();
   await services.events.close();
   await services.driver.close();
+  services.mountServer.close();
   await services.images.close();
 }
 

@@ -10,6 +10,7 @@ import type { Logger, Metrics } from '@svc/telemetry';
 import type { SandboxesConfig } from '../config.ts';
 import type { ArchiveBlobs } from '../domain/archives/archive.ts';
 import type { SandboxNodes } from '../domain/ports.ts';
+import type { ServedBuckets } from '../routes/mounts/mount-server.ts';
 import type { SandboxDriver } from '../domain/driver.ts';
 
 /** Dependencies that the platform passes to the module. */
@@ -61,6 +62,8 @@ export interface SandboxesDependencies {
    * sandboxes are created from a snapshot only on its own node.
    */
   readonly archives?: ArchiveBlobs | null;
+  /** The buckets that sandboxes can mount. Absent or null: the object store is disabled. */
+  readonly buckets?: ServedBuckets | null;
   /** Overrides the configured driver, for tests. */
   readonly driver?: SandboxDriver;
 }

@@ -4,6 +4,7 @@ import type { SandboxesDependencies } from './dependencies.ts';
 import { newSandboxId } from '../domain/identifiers.ts';
 import type { SandboxDriver } from '../domain/driver.ts';
 import { LocalDriver } from '../adapters/drivers/local/local-driver.ts';
+import type { ServeMount } from '../adapters/drivers/local/local-mounts.ts';
 import { runFolderOf } from '../adapters/drivers/local/run-folder.ts';
 import type { ImageCatalog } from '../domain/images/catalog.ts';
 import type { ImageStore } from '../adapters/images/image-store.ts';
@@ -15,6 +16,7 @@ interface DriverDeps {
   catalog: ImageCatalog;
   images: ImageStore;
   egressRefused: (sandboxId: string, host: string) => void;
+  serveMount: ServeMount;
 }
 
 type DriverFactory = (driverDeps: DriverDeps) => Promise<SandboxDriver>;
@@ -33,8 +35,9 @@ export function createDriver(
   catalog: ImageCatalog,
   images: ImageStore,
   egressRefused: (sandboxId: string, host: string) => void,
+  serveMount: ServeMount,
 ): Promise<SandboxDriver> {
-  return FACTORIES[deps.config.driver]({ deps, folder, catalog, images, egressRefused });
+  return FACTORIES[deps.config.driver]({ deps, folder, catalog, images, egressRefused, serveMount });
 }
 
 /** Loads the driver on demand: most platforms do not need an engine client in memory. */
@@ -85,7 +88,7 @@ async function kubernetesDriver({ deps, catalog }: DriverDeps): Promise<SandboxD
   });
 }
 
-async function localDriver({ deps, folder, images, egressRefused }: DriverDeps): Promise<SandboxDriver> {
+async function localDriver({ deps, folder, images, egressRefused, serveMount }: DriverDeps): Promise<SandboxDriver> {
   return new LocalDriver({
     issueCertificate: async (authority, host) => {
       const { makeServerCertificate } = await import('@svc/certificates'); // takes megabytes; few platforms need it
@@ -101,6 +104,7 @@ async function localDriver({ deps, folder, images, egressRefused }: DriverDeps):
     addressPrefix: deps.config.address_prefix,
     nameservers: deps.config.nameservers,
     egressRefused,
+    serveMount,
     prepared: { ...defaultsOf(deps.config), count: deps.config.prepared_starts },
     newId: () => newSandboxId(systemRandom.bytes),
     log: deps.log,

@@ -5,6 +5,7 @@ import type { SandboxAccess } from '../domain/access/sandbox-access.ts';
 import type { SandboxContext } from '../domain/context.ts';
 import type { FileService } from '../domain/files/file-service.ts';
 import type { ProcessService } from '../domain/processes/process-service.ts';
+import type { MountService } from '../domain/mounts/mount-service.ts';
 import type { SecretService } from '../domain/secrets/secret-service.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
 import type { CreateDeps } from '../e2b/control/create-body.ts';
@@ -42,6 +43,7 @@ export interface E2bRouteDeps extends Omit<CreateDeps, 'limitsEgress' | 'secretN
   readonly processes: ProcessService;
   readonly usage: MetricPart;
   readonly secrets: SecretService;
+  readonly mounts: MountService;
   /** Counts creates through both APIs. */
   readonly createLimiter: RateLimiter;
 }

@@ -18,6 +18,7 @@ import { perMinute } from '../routes/per-minute.ts';
 import type { PreviewPart } from './preview-module.ts';
 import type { SshListener } from '../ssh/ssh-listener.ts';
 import type { SecretService } from '../domain/secrets/secret-service.ts';
+import type { MountService } from '../domain/mounts/mount-service.ts';
 import type { VolumeService } from '../domain/volumes/volume-service.ts';
 import type { TemplateService } from '../domain/templates/template-service.ts';
 import type { SnapshotService } from '../domain/snapshots/snapshot-service.ts';
@@ -60,6 +61,7 @@ export interface RouteDeps {
   readonly templates: TemplateService;
   readonly secrets: SecretService;
   readonly volumes: VolumeService;
+  readonly mounts: MountService;
   readonly files: FileService;
   readonly commands: CommandService;
   readonly processes: ProcessService;
@@ -73,7 +75,7 @@ export interface RouteDeps {
 /** Registers every route of the module in its own scope, because errors use the shape of the sandbox contract. */
 export async function registerRoutes(app: HttpApp, deps: RouteDeps): Promise<void> {
   const { config, clock, context, isolation, driver, catalog, images, service, snapshots, files } = deps;
-  const { secrets, templates, volumes } = deps;
+  const { secrets, templates, volumes, mounts } = deps;
   const createLimiter = perMinute(config.max_creates_per_minute, clock, deps.replicas);
   const watches = new WatchCounts();
   await app.register(async (scope) => {
@@ -81,7 +83,7 @@ export async function registerRoutes(app: HttpApp, deps: RouteDeps): Promise<voi
     acceptEmptyJson(scope);
     ownSandboxRoutes(scope, PREFIXES);
     refuseElsewhere(scope, PREFIXES, context.holder);
-    const snapshotRoutes = { service, snapshots, volumes, config, createLimiter, images, now: () => clock.now() };
+    const snapshotRoutes = { service, snapshots, volumes, mounts, config, createLimiter, images, now: () => clock.now() };
     registerSnapshotRoutes(scope, snapshotRoutes);
     registerSecretRoutes(scope, secrets);
     registerVolumeRoutes(scope, { volumes, createLimiter });

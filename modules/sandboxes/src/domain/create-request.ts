@@ -5,6 +5,7 @@ import type { SandboxContext } from './context.ts';
 import type { EgressRule } from './egress-rules/egress-rule.ts';
 import type { SandboxResources, NetworkMode, Isolation } from './driver.ts';
 import type { ExpiryAction, OnDrain, OnNodeLost, VolumeMount } from './sandbox.ts';
+import type { BucketMount } from './mounts/bucket-mount.ts';
 import type { SandboxTemplate } from './templates/sandbox-template.ts';
 
 export interface CreateRequest {
@@ -25,6 +26,8 @@ export interface CreateRequest {
   readonly isolation: Isolation;
   /** Volumes of the workspace on this node. */
   readonly volumes: readonly VolumeMount[];
+  /** Buckets of the workspace that its creator may use. */
+  readonly mounts: readonly BucketMount[];
   readonly idleTimeoutSeconds: number | null;
   readonly maxLifetimeSeconds: number | null;
   /** Latest time at which the sandbox expires. */
@@ -50,6 +53,7 @@ export function hashOf({
   resumeSeconds,
   requestHost,
   volumes,
+  mounts,
   template,
   ...rest
 }: CreateRequest): string {
@@ -61,6 +65,7 @@ export function hashOf({
     ...(resumeSeconds === null ? {} : { resumeSeconds }),
     ...(requestHost === null ? {} : { requestHost }),
     ...(volumes.length === 0 ? {} : { volumes }),
+    ...(mounts.length === 0 ? {} : { mounts }),
     ...(template === null ? {} : { template }),
   };
   const request = { workspaceUuid, ownerId: maker.id, ...rest, ...later, idempotencyKey: null };

@@ -33,11 +33,20 @@ export interface SandboxSpec {
   readonly isolation: Isolation;
   /** Volumes that it mounts. Absent: none. */
   readonly volumes?: readonly MountedVolume[];
+  /** Buckets that it mounts. Absent: none. */
+  readonly mounts?: readonly MountedBucket[];
 }
 
 /** A volume in a sandbox. */
 export interface MountedVolume {
   readonly volumeId: string;
+  /** Folder inside; created if it is missing. */
+  readonly path: string;
+  readonly readOnly: boolean;
+}
+
+/** A bucket in a sandbox. The driver passes requests for it to the platform, by its index. */
+export interface MountedBucket {
   /** Folder inside; created if it is missing. */
   readonly path: string;
   readonly readOnly: boolean;
@@ -212,6 +221,7 @@ export interface PreparedStarts {
  * - `pause`: freezes a sandbox and continues it.
  * - `snapshots`: copies the files of a sandbox (`snapshots`).
  * - `volumes`: mounts file systems that outlive a sandbox (`volumes`).
+ * - `mounts`: mounts buckets as folders (`whyNoMounts`).
  * - `templates`: makes images from sandboxes (`builds`).
  * - `egress_allow`: limits egress to named hosts (`limitsEgress`).
  * - `egress_rules`: adds secrets to requests outside of the sandbox (`applyRules`).
@@ -225,6 +235,7 @@ export type Capability =
   | 'pause'
   | 'snapshots'
   | 'volumes'
+  | 'mounts'
   | 'templates'
   | 'egress_allow'
   | 'egress_rules'
@@ -237,7 +248,7 @@ export type Capability =
 /** A capability whose absence does not follow from the absence of a method. */
 export type DeclaredCapability = Exclude<
   Capability,
-  'snapshots' | 'templates' | 'volumes' | 'egress_allow' | 'egress_rules'
+  'snapshots' | 'templates' | 'volumes' | 'mounts' | 'egress_allow' | 'egress_rules'
 >;
 
 /** The names of what the driver lacks, in alphabetical order. */
@@ -245,6 +256,7 @@ export function missingCapabilities(driver: SandboxDriver): Capability[] {
   const missing: Capability[] = [...(driver.lacks ?? [])];
   if (driver.snapshots === undefined) missing.push('snapshots');
   if (driver.volumes === undefined) missing.push('volumes');
+  if (driver.whyNoMounts === undefined) missing.push('mounts');
   if (driver.builds === undefined) missing.push('templates');
   if (driver.limitsEgress !== true) missing.push('egress_allow');
   if (driver.applyRules === undefined) missing.push('egress_rules');
@@ -294,6 +306,8 @@ export interface SandboxDriver {
   readonly snapshots?: SnapshotDriver;
   /** Absent: not supported. */
   readonly volumes?: VolumeDriver;
+  /** Why this machine cannot mount buckets, in a few words for people; null if it can. Absent: not supported. */
+  whyNoMounts?(): string | null;
   /** Absent: not supported. */
   readonly builds?: BuildDriver;
   /** Absent, or null until the driver is open: no prepared starts. */

@@ -14,6 +14,7 @@ import type { InsertOutcome, RepeatedRequest, SandboxFilter, SandboxPage } from 
 import { pause, resume } from './pausing.ts';
 import { changeEgress, setExpiry } from './sandbox-changes.ts';
 import type { Sandbox, SandboxStatus } from './sandbox.ts';
+import { assertMountsBuckets } from './mounts/bucket-mount.ts';
 import { assertHasVolumes } from './volumes/volume.ts';
 import { waitForStatus } from './wait-for-status.ts';
 import type { WarmClaim, WarmClaims } from './warm-claims.ts';
@@ -302,6 +303,7 @@ export class SandboxService {
       throw sandboxErrors.SNAPSHOTS_UNAVAILABLE({ details: { field: 'on_drain', driver: this.#context.driver.name } });
     }
     if (request.volumes.length > 0) assertHasVolumes(this.#context.driver, 'volumes');
+    if (request.mounts.length > 0) assertMountsBuckets(this.#context.driver);
     if (request.onNodeLost === 'restore') assertRestores(request, 'on_node_lost', this.#context);
     if (request.onDrain === 'move') assertRestores(request, 'on_drain', this.#context);
     if (request.egressAllow !== null && this.#context.driver.limitsEgress !== true) {
@@ -361,6 +363,7 @@ export class SandboxService {
       egressRules: request.egressRules,
       isolation: request.isolation,
       volumes: request.volumes,
+      mounts: request.mounts,
       idleTimeoutSeconds: request.idleTimeoutSeconds,
       expiresAt: earliest(request.expiresAt, maxLifetimeSeconds, now),
       onDrain: request.onDrain,

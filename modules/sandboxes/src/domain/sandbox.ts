@@ -1,5 +1,6 @@
 import type { EgressRule } from './egress-rules/egress-rule.ts';
 import type { Isolation, MountedVolume, NetworkMode, SandboxResources } from './driver.ts';
+import type { BucketMount } from './mounts/bucket-mount.ts';
 import type { SandboxTemplate } from './templates/sandbox-template.ts';
 import type { CauseCode } from '../errors.ts';
 
@@ -60,6 +61,7 @@ export interface Sandbox {
   readonly egressRules: readonly EgressRule[];
   readonly isolation: Isolation;
   readonly volumes: readonly VolumeMount[];
+  readonly mounts: readonly BucketMount[];
   readonly idleTimeoutSeconds: number | null;
   readonly expiresAt: string | null;
   readonly onDrain: OnDrain;

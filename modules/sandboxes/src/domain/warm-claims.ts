@@ -31,8 +31,9 @@ export class WarmClaims {
   claim(request: CreateRequest, draft: Sandbox): WarmClaim {
     if (request.snapshotId !== null) return { sandbox: draft, warm: null, isPrepared: false };
     // Its trust store is set up before it runs, its volumes are mounted then, or its files are not those of the image.
-    const { egressRules, volumes, template } = request;
-    if (egressRules.length > 0 || volumes.length > 0 || template !== null) return this.#claimPrepared(request, draft);
+    const { egressRules, volumes, mounts, template } = request;
+    const isPlain = egressRules.length === 0 && volumes.length === 0 && mounts.length === 0 && template === null;
+    if (!isPlain) return this.#claimPrepared(request, draft);
     const hostname = request.name === null ? null : hostnameOf(request.name);
     const warm = this.#pool.take({ ...specPartOf(request), hostname });
     if (warm === null) return this.#claimPrepared(request, draft);
@@ -108,6 +109,7 @@ function specPartOf(request: CreateRequest): Omit<SandboxSpec, 'id' | 'hostname'
     snapshotId: _snapshot,
     template: _template,
     volumes: _volumes,
+    mounts: _mounts,
     limit: _limit,
     idempotencyKey: _key,
     ...spec

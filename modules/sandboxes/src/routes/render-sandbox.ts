@@ -43,6 +43,7 @@ export function renderSandbox(sandbox: Sandbox, images: ImageProgressSource): St
     egress_allow: sandbox.egressAllow === null ? null : [...sandbox.egressAllow],
     egress_rules: sandbox.egressRules.map(renderRule),
     volumes: sandbox.volumes.map(({ name, path, readOnly }) => ({ name, path, read_only: readOnly })),
+    mounts: sandbox.mounts.map(({ bucket, prefix, path, readOnly }) => ({ bucket, prefix, path, read_only: readOnly })),
     on_drain: sandbox.onDrain,
     on_node_lost: sandbox.onNodeLost,
     image_progress: renderProgress(sandbox.status === 'creating' ? images.findProgress(sandbox.image) : null),

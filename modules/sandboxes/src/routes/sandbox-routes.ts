@@ -6,6 +6,8 @@ import type { IsolationPolicy } from '../domain/isolation.ts';
 import type { TemplateService } from '../domain/templates/template-service.ts';
 import type { SecretService } from '../domain/secrets/secret-service.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
+import { MAX_MOUNTS_OF_SANDBOX, type WantedBucketMount } from '../domain/mounts/bucket-mount.ts';
+import type { MountService } from '../domain/mounts/mount-service.ts';
 import type { VolumeService, WantedMount } from '../domain/volumes/volume-service.ts';
 import { sandboxErrors } from '../errors.ts';
 import type { SnapshotService } from '../domain/snapshots/snapshot-service.ts';
@@ -14,6 +16,7 @@ import { renderSandbox, type ImageProgressSource } from './render-sandbox.ts';
 import { goneSignal } from './request-signal.ts';
 import {
   changeBodySchema,
+  type bucketMountsSchema,
   createBodySchema,
   getQuerySchema,
   idParamsSchema,
@@ -31,6 +34,7 @@ const DEFAULT_WAIT_MS = 1500;
 const DEFAULT_POLL_SECONDS = 30;
 /** Contract clients do not use cursors and treat the first page as the whole list, so it has the maximum length. */
 const DEFAULT_PAGE_SIZE = 200;
+const MAX_AUDIT_LENGTH = 1024;
 const tags = ['sandboxes'];
 
 export interface SandboxRoutesOptions {
@@ -44,6 +48,7 @@ export interface SandboxRoutesOptions {
   readonly images: ImageProgressSource;
   readonly secrets: SecretService;
   readonly volumes: VolumeService;
+  readonly mounts: MountService;
   readonly templates: TemplateService;
   readonly now: () => Date;
 }
@@ -115,7 +120,7 @@ function registerCreate(app: HttpApp, options: SandboxRoutesOptions): void {
   app.post(
     prefix,
     {
-      config: { action: 'sandbox:create' },
+      config: { action: 'sandbox:create', auditResource: mountedBuckets },
       schema: {
         tags,
         summary: 'Create a sandbox; 201 if it is running within the wait, otherwise 202',
@@ -136,7 +141,10 @@ function registerCreate(app: HttpApp, options: SandboxRoutesOptions): void {
       const snapshot = snapshotId === undefined ? null : await snapshots.usable(grant.workspaceUuid, snapshotId);
       const volumes = await options.volumes.resolve(grant.workspaceUuid, mountsOf(request.body.volumes));
       const caller = principalOf(request);
-      const create = toCreateRequest(request.body, caller, grant, config, key, snapshot, isolation, volumes, template);
+      const wanted = bucketMountsOf(request.body.mounts);
+      const mounts = await options.mounts.resolve(grant.workspaceUuid, caller, wanted, volumes);
+      const { body } = request;
+      const create = toCreateRequest(body, caller, grant, config, key, snapshot, isolation, volumes, template, mounts);
       // Those of a snapshot were checked when they were set.
       if (request.body.egress_rules !== undefined) {
         await options.secrets.assertKnown(grant.workspaceUuid, create.egressRules);
@@ -269,6 +277,21 @@ function registerPausing(app: HttpApp, { prefix, service, images }: SandboxRoute
     },
     async (request) => renderSandbox(await service.resume(grantOf(request).workspaceUuid, request.params.id), images),
   );
+}
+
+function bucketMountsOf(given: Static<typeof bucketMountsSchema> = []): WantedBucketMount[] {
+  return given.map(({ bucket, prefix = '', path, read_only: readOnly = false }) => ({ bucket, prefix, path, readOnly }));
+}
+
+/** For the audit log: the buckets that a new sandbox mounts. */
+function mountedBuckets({ body }: FastifyRequest): string {
+  const { mounts } = (body ?? {}) as Partial<Static<typeof createBodySchema>>; // may have been refused by the schema
+  if (!Array.isArray(mounts)) return '';
+  return mounts
+    .slice(0, MAX_MOUNTS_OF_SANDBOX)
+    .map(({ bucket, prefix, read_only: readOnly }) => `bucket/${bucket}/${prefix ?? ''}${readOnly === true ? ' (ro)' : ''}`)
+    .join(', ')
+    .slice(0, MAX_AUDIT_LENGTH);
 }
 
 function mountsOf(given: Static<typeof volumeMountsSchema> = []): WantedMount[] {

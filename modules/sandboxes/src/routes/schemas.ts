@@ -3,6 +3,7 @@ import { Type, type TSchema } from 'typebox';
 import { MAX_EGRESS_RULES } from '../domain/egress-rules/egress-rule.ts';
 import { NAME_PATTERN } from '../domain/identifiers.ts';
 import { SECRET_NAME_PATTERN } from '../domain/secrets/secret.ts';
+import { MAX_MOUNTS_OF_SANDBOX } from '../domain/mounts/bucket-mount.ts';
 import { MAX_VOLUMES_OF_SANDBOX } from '../domain/volumes/volume.ts';
 
 const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
@@ -88,6 +89,23 @@ export const volumeMountsSchema = Type.Array(
   { maxItems: MAX_VOLUMES_OF_SANDBOX, description: 'Volumes that the sandbox mounts' },
 );
 
+export const bucketMountsSchema = Type.Array(
+  Type.Object(
+    {
+      bucket: Type.String({ minLength: 3, maxLength: 63, description: 'Name of a bucket of the workspace' }),
+      prefix: Type.Optional(Type.String({ maxLength: 512, description: 'Folder of the bucket; all of it by default' })),
+      path: Type.String({
+        minLength: 2,
+        maxLength: 1024,
+        description: 'Folder in the sandbox; created if it is missing',
+      }),
+      read_only: Type.Optional(Type.Boolean({ description: 'false by default' })),
+    },
+    { additionalProperties: false },
+  ),
+  { maxItems: MAX_MOUNTS_OF_SANDBOX, description: 'Buckets that the sandbox mounts as folders' },
+);
+
 const progressSchema = Type.Object(
   {
     stage: Type.String({ description: 'resolving, downloading, unpacking, or building' }),
@@ -133,6 +151,9 @@ export const sandboxSchema = Type.Object({
   }),
   egress_rules: egressRulesSchema,
   volumes: Type.Array(Type.Object({ name: Type.String(), path: Type.String(), read_only: Type.Boolean() })),
+  mounts: Type.Array(
+    Type.Object({ bucket: Type.String(), prefix: Type.String(), path: Type.String(), read_only: Type.Boolean() }),
+  ),
   on_drain: onDrainSchema,
   on_node_lost: onNodeLostSchema,
   image_progress: nullable(progressSchema),
@@ -192,6 +213,7 @@ export const createBodySchema = Type.Object(
     egress_rules: Type.Optional(egressRulesSchema),
     isolation: Type.Optional(wantedIsolationSchema),
     volumes: Type.Optional(volumeMountsSchema),
+    mounts: Type.Optional(bucketMountsSchema),
     idle_timeout_seconds: Type.Optional(Type.Integer({ minimum: 10, maximum: 31_536_000 })),
     on_expiry: Type.Optional(expiryActionSchema),
     max_lifetime_seconds: Type.Optional(Type.Integer({ minimum: 10, maximum: 31_536_000 })),

@@ -7,6 +7,7 @@ import { sandboxErrors } from '../errors.ts';
 import { fork } from '../domain/snapshots/fork.ts';
 import type { Snapshot } from '../domain/snapshots/snapshot.ts';
 import type { SnapshotService } from '../domain/snapshots/snapshot-service.ts';
+import type { MountService } from '../domain/mounts/mount-service.ts';
 import type { VolumeService } from '../domain/volumes/volume-service.ts';
 import { guestExpiry, limitOf, creatorFields, snapshotLimitOf } from './create-request.ts';
 import { renderSandbox, type ImageProgressSource } from './render-sandbox.ts';
@@ -47,6 +48,7 @@ export interface SnapshotRoutesOptions {
   readonly service: SandboxService;
   readonly snapshots: SnapshotService;
   readonly volumes: VolumeService;
+  readonly mounts: MountService;
   readonly config: SandboxesConfig;
   readonly createLimiter: RateLimiter;
   readonly images: ImageProgressSource;
@@ -107,6 +109,7 @@ export function registerSnapshotMakingRoutes(app: HttpApp, options: SnapshotRout
       const wanted = {
         workspaceUuid: grantOf(request).workspaceUuid,
         maker: creatorFields(principal),
+        principal,
         sandboxId: request.params.id,
         name: request.body?.name ?? null,
         count: request.body?.count ?? 1,

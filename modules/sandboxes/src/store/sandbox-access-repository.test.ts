@@ -46,6 +46,7 @@ function sandbox(id: string): Sandbox {
     template: null,
     isolation: 'namespaces',
     volumes: [],
+    mounts: [],
     idleTimeoutSeconds: null,
     expiresAt: null,
     onDrain: 'stop',

@@ -38,6 +38,7 @@ function sandbox(changes: Partial<Sandbox>): Sandbox {
     ],
     isolation: 'namespaces',
     volumes: [],
+    mounts: [],
     idleTimeoutSeconds: null,
     expiresAt: null,
     onDrain: 'snapshot',

@@ -1,3 +1,4 @@
+import type { BucketMount } from '../domain/mounts/bucket-mount.ts';
 import type {
   ExpiryAction,
   OnDrain,
@@ -38,6 +39,7 @@ export function toRow(sandbox: Sandbox, accountableId: string): SandboxRow {
     egress_allow: sandbox.egressAllow === null ? null : JSON.stringify(sandbox.egressAllow),
     isolation: sandbox.isolation,
     volumes: sandbox.volumes.length === 0 ? null : JSON.stringify(sandbox.volumes),
+    mounts: sandbox.mounts.length === 0 ? null : JSON.stringify(sandbox.mounts),
     idle_timeout_seconds: sandbox.idleTimeoutSeconds,
     expires_at: sandbox.expiresAt,
     on_drain: sandbox.onDrain === 'move' ? 'stop' : sandbox.onDrain, // what earlier versions do
@@ -108,6 +110,7 @@ export function fromRow(row: SandboxRow): Sandbox {
     template: parseTemplate(row.template),
     isolation: parseIsolation(row.isolation),
     volumes: row.volumes === null ? [] : (JSON.parse(row.volumes) as VolumeMount[]), // written by `toRow`
+    mounts: row.mounts === null ? [] : (JSON.parse(row.mounts) as BucketMount[]), // written by `toRow`
     idleTimeoutSeconds: row.idle_timeout_seconds,
     expiresAt: row.expires_at,
     onDrain: row.moves_on_drain === 1 ? 'move' : (row.on_drain as OnDrain),

@@ -120,6 +120,7 @@ export interface SandboxRow {
   request_host: string | null;
   egress_rules: string | null;
   volumes: string | null;
+  mounts: string | null;
   template: string | null;
 }
 

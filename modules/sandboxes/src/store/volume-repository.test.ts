@@ -54,6 +54,7 @@ function sandbox(id: string, readOnly: boolean, changes: Partial<Sandbox> = {}):
     egressAllow: null,
     egressRules: [],
     isolation: 'namespaces',
+    mounts: [],
     volumes: [{ volumeId: 'vol_data', name: 'data', path: '/data', readOnly }],
     idleTimeoutSeconds: null,
     expiresAt: null,

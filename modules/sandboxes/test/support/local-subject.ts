@@ -1,3 +1,4 @@
+import type { ServeMount } from '../../src/adapters/drivers/local/local-mounts.ts';
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -63,12 +64,14 @@ export async function localSubject(
   {
     nameservers = [],
     refused = () => undefined,
+    serveMount = async (_id, _index, _request, response) => void response.destroy(),
     runsc = null,
     preparedStarts = 0,
     hasOwnImages = false,
   }: {
     nameservers?: readonly string[];
     refused?: (sandboxId: string, host: string) => void;
+    serveMount?: ServeMount;
     runsc?: string | null;
     preparedStarts?: number;
     /** Has no image that another subject has prepared. */
@@ -107,6 +110,7 @@ export async function localSubject(
       addressPrefix: '100.96',
       nameservers,
       egressRefused: refused,
+      serveMount,
       issueCertificate,
       prepared: { ...PREPARED_KIND, count: preparedStarts },
       newId: () => newSandboxId(randomBytes),

@@ -55,7 +55,7 @@ func (h *host) openFolders(p *plan, userns int, base uint32) ([]int, error) {
 		mount, err := h.openBucket(each, base, p.UidCount)
 		if err != nil {
 			closeAll(mounts)
-			return nil, &stepError{code: "MOUNT_FAILED", step: "mount " + each.Path, err: err}
+			return nil, step("mount "+each.Path, err)
 		}
 		mounts = append(mounts, mount)
 	}

@@ -159,6 +159,7 @@ export interface ObjectDetails {
   contentType: string;
   /** If absent, the object is private to the bucket's owner. */
   accessControlList?: string;
+  metadata?: Readonly<Record<string, string>>;
 }
 
 /** A part of a multipart object: a range of a blob and its place in the object. */

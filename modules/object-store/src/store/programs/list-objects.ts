@@ -53,8 +53,12 @@ function* readRows(input: ListObjects, from: Position, end: string | null, limit
 }
 
 function toDetailed(key: string, row: Row): ObjectSummary {
-  const { contentType, accessControlList } = toAttributes(text(row, 'attributes'));
-  const details = { versionId: text(row, 'version_id'), contentType };
+  const { contentType, accessControlList, metadata } = toAttributes(text(row, 'attributes'));
+  const details = {
+    versionId: text(row, 'version_id'),
+    contentType,
+    ...(metadata === undefined ? {} : { metadata }),
+  };
   return {
     ...toSummary(key, row),
     details: accessControlList === undefined ? details : { ...details, accessControlList },

@@ -3,11 +3,15 @@ import type { SandboxService } from '../sandbox-service.ts';
 import type { CreateRequest } from '../create-request.ts';
 import type { Sandbox, VolumeMount } from '../sandbox.ts';
 import type { VolumeService } from '../volumes/volume-service.ts';
+import type { MountService } from '../mounts/mount-service.ts';
+import type { BucketMount } from '../mounts/bucket-mount.ts';
 import type { SnapshotService } from './snapshot-service.ts';
 
 export interface ForkRequest {
   readonly workspaceUuid: string;
   readonly maker: Pick<Principal, 'kind' | 'id'>;
+  /** Must be allowed to use the buckets that the sandbox mounts. */
+  readonly principal: Principal;
   readonly sandboxId: string;
   /** Name of the fork. With more than one, each name ends in its number. */
   readonly name: string | null;
@@ -22,14 +26,15 @@ export interface ForkDeps {
   readonly service: SandboxService;
   readonly snapshots: SnapshotService;
   readonly volumes: VolumeService;
+  readonly mounts: MountService;
 }
 
 /**
  * Creates sandboxes from the current files of another one: all of them or none. Each gets copies of the volumes that the source
- * writes to, and shares those that it only reads.
+ * writes to, and shares those that it only reads. Buckets that it mounts are shared.
  */
 export async function fork(
-  { service, snapshots, volumes }: ForkDeps,
+  { service, snapshots, volumes, mounts: mountService }: ForkDeps,
   request: ForkRequest,
   waitMs: number,
   signal: AbortSignal,
@@ -37,6 +42,7 @@ export async function fork(
   const { workspaceUuid, maker, sandboxId } = request;
   service.assertTakesSandboxes(); // before the copy
   const source = await service.get(workspaceUuid, sandboxId);
+  const buckets = await mountService.authorize(workspaceUuid, request.principal, source.mounts);
   const snapshot = await snapshots.createForFork({ workspaceUuid, maker, sandboxId, name: null });
   const made: Sandbox[] = [];
   const copies: VolumeMount[] = [];
@@ -46,7 +52,7 @@ export async function fork(
       copies.push(...mounts);
       made.push(
         await service.create(
-          createChildRequest(source, request, { snapshotId: snapshot.id, index, mounts }),
+          createChildRequest(source, request, { snapshotId: snapshot.id, index, mounts, buckets }),
           0,
           signal,
         ),
@@ -66,12 +72,13 @@ interface Child {
   readonly snapshotId: string;
   readonly index: number;
   readonly mounts: readonly VolumeMount[];
+  readonly buckets: readonly BucketMount[];
 }
 
 function createChildRequest(
   source: Sandbox,
   request: ForkRequest,
-  { snapshotId, index, mounts }: Child,
+  { snapshotId, index, mounts, buckets }: Child,
 ): CreateRequest {
   const { name, count } = request;
   return {
@@ -89,6 +96,7 @@ function createChildRequest(
     egressRules: source.egressRules,
     isolation: source.isolation,
     volumes: mounts,
+    mounts: buckets,
     idleTimeoutSeconds: source.idleTimeoutSeconds,
     maxLifetimeSeconds: null,
     // A fork expires no later than its source and the caller's own limit.

@@ -152,6 +152,7 @@ export class BuildSandbox {
         egressAllow: null,
         egressRules: [],
         volumes: [],
+        mounts: [],
         isolation: isolation(),
         idleTimeoutSeconds: null,
         maxLifetimeSeconds: Math.ceil(limitMs / 1000) + EXPIRY_SLACK_SECONDS,

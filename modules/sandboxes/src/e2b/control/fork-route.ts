@@ -46,6 +46,7 @@ export function registerForkRoute(app: HttpApp, deps: ControlDeps): void {
       const wanted = {
         workspaceUuid,
         maker: creatorFields(principal),
+        principal,
         sandboxId,
         name: null,
         count,

@@ -3,6 +3,7 @@ import type { Clock } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
 import { Type, type Static } from 'typebox';
 import type { SandboxContext } from '../../domain/context.ts';
+import type { MountService } from '../../domain/mounts/mount-service.ts';
 import type { FileService } from '../../domain/files/file-service.ts';
 import type { SandboxPhase } from '../../domain/ports.ts';
 import type { Sandbox } from '../../domain/sandbox.ts';
@@ -25,6 +26,7 @@ export interface ControlDeps extends CreateDeps, AddressDeps {
   readonly prefix: string;
   readonly service: SandboxService;
   readonly files: FileService;
+  readonly mounts: MountService;
   readonly clock: Clock;
   readonly context: SandboxContext;
   readonly createLimiter: RateLimiter;

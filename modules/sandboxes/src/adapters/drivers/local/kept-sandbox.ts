@@ -10,6 +10,8 @@ export interface KeptSandbox {
   /** Absent in records of earlier versions. */
   readonly egressAllow?: readonly string[] | null;
   readonly isolation?: Isolation;
+  /** Hashes of the keys of its mounts, in their order. */
+  readonly mountKeys?: readonly string[];
 }
 
 export async function readKept(dataFolder: string, id: string): Promise<KeptSandbox | null> {

@@ -26,6 +26,7 @@ import { LauncherFailure } from './launcher-process.ts';
 import { LocalBuilds } from './local-builds.ts';
 import { LocalSnapshots } from './local-snapshots.ts';
 import { LocalVolumes } from './local-volumes.ts';
+import { LocalMounts, type ServeMount } from './local-mounts.ts';
 import { prepareMachine, type Machine } from './machine.ts';
 import type { RuntimeKind } from './runtime.ts';
 import { LocalPreparedStarts, type PreparedKind } from './local-prepared-starts.ts';
@@ -49,6 +50,8 @@ export interface LocalDriverOptions {
   readonly nameservers: readonly string[];
   /** Called when a sandbox asks for a host outside its allowlist. */
   readonly egressRefused: (sandboxId: string, host: string) => void;
+  /** Serves requests for mounted buckets. */
+  readonly serveMount: ServeMount;
   /** Issues certificates of the authority of a sandbox. */
   readonly issueCertificate: IssueCertificate;
   /** Kind and number of prepared starts. */
@@ -71,6 +74,7 @@ export class LocalDriver implements SandboxDriver {
   readonly name = 'local';
   readonly snapshots: LocalSnapshots;
   readonly volumes: LocalVolumes;
+  readonly #mounts: LocalMounts;
   readonly builds: LocalBuilds;
   readonly limitsEgress = true;
   readonly #options: LocalDriverOptions;
@@ -88,6 +92,7 @@ export class LocalDriver implements SandboxDriver {
     const helper = async (): Promise<string> => (await helperBinaries(process.arch)).file;
     const template = (sizeMb: number) => this.#need().templates.ofSize(sizeMb);
     this.volumes = new LocalVolumes({ dataFolder, template, call: (...call) => this.#call(...call) });
+    this.#mounts = new LocalMounts({ ...options, serve: options.serveMount });
     this.builds = new LocalBuilds({ dataFolder, images, helper });
     this.snapshots = new LocalSnapshots({
       ...options,
@@ -165,10 +170,25 @@ export class LocalDriver implements SandboxDriver {
     const disk = join(this.#folder(spec.id), 'disk.img');
     const { addressPrefix } = this.#options;
     const volumeFile = (volumeId: string): string => this.volumes.fileOf(volumeId);
-    const plan = startPlan(spec, { machine, image, disk, diskTemplate: template, addressPrefix, volumeFile });
+    const buckets = await this.#planMounts(spec, kept, signal);
+    const plan = startPlan(spec, { machine, image, disk, diskTemplate: template, addressPrefix, volumeFile, buckets });
     const state = fields(await this.#call('start', spec.id, { plan }));
     await this.#settleCreated(spec.id);
     await this.#egress?.admit(spec.id, state['slot'], spec.egressAllow);
+  }
+
+  /** Records new keys, so that programs of an earlier start have none. */
+  async #planMounts(spec: SandboxSpec, kept: KeptSandbox, signal: AbortSignal): Promise<Record<string, unknown>[]> {
+    if ((spec.mounts ?? []).length === 0) return [];
+    await this.#settleCreated(spec.id);
+    const { keys, hashes } = this.#mounts.createKeys(spec);
+    await writeRecord(join(this.#folder(spec.id), 'sandbox.json'), { ...kept, mountKeys: hashes });
+    this.#mounts.forget(spec.id);
+    return this.#mounts.plan(spec, keys, signal);
+  }
+
+  whyNoMounts(): string | null {
+    return this.#mounts.whyNot();
   }
 
   /** Rejects if the record could not be written. */
@@ -261,6 +281,7 @@ export class LocalDriver implements SandboxDriver {
   async remove(id: string): Promise<void> {
     await this.#egress?.release(id);
     this.#prepared?.forget(id);
+    this.#mounts.forget(id);
     await this.#settleCreated(id).catch(() => undefined); // being removed, whether it was written or not
     await this.#call('clean', id);
     await rm(this.#folder(id), { recursive: true, force: true });
@@ -288,6 +309,7 @@ export class LocalDriver implements SandboxDriver {
     this.#machine = null;
     this.#status = { available: false, reason: 'closed', install: null };
     await this.#egress?.close();
+    await this.#mounts.close();
     this.#egress = null;
     await machine?.launcher.close();
     if (machine !== null) await this.#removeRunFolder();
@@ -306,6 +328,7 @@ export class LocalDriver implements SandboxDriver {
     const egress = new LocalEgress({ machine, addressPrefix, refused, issue, log });
     this.#egress = egress;
     await egress.open();
+    await this.#mounts.open();
     const { sandboxes } = fields(await machine.launcher.call('list'));
     for (const { sandbox, slot, alive, prepared_disk: half } of Array.isArray(sandboxes) ? sandboxes.map(fields) : []) {
       const id = String(sandbox);

@@ -46,7 +46,7 @@ export async function prepareMachine(options: MachineOptions): Promise<MachineOu
   if (runtime === null)
     return unavailable(`${options.runtime} is not installed`, `apt-get install -y ${options.runtime}`);
   const { dataFolder, runFolder, helperBinaries, nameservers, log } = options;
-  const helperFile = await installHelper(await helperBinaries(process.arch), runFolder);
+  const helperFile = await installProgram(await helperBinaries(process.arch), runFolder, 'agent');
   await mkdir(join(dataFolder, 'disks'), { recursive: true, mode: 0o700 });
   const templates = new DiskTemplates(join(dataFolder, 'templates'), program('mkfs.ext4'));
   await templates.open();
@@ -74,12 +74,12 @@ export async function prepareMachine(options: MachineOptions): Promise<MachineOu
 }
 
 /**
- * Copies the helper to where sandboxes can read it, because the project folder may be inside a private home directory.
- * Returns the path.
+ * Copies a program to where other ids can read it, because the project folder may be inside a private home directory. Returns
+ * the path.
  */
-async function installHelper(helper: HelperBinary, runFolder: string): Promise<string> {
+export async function installProgram(helper: HelperBinary, runFolder: string, name: string): Promise<string> {
   await mkdir(runFolder, { recursive: true, mode: 0o711 });
-  const target = join(runFolder, `agent-${helper.sha256.slice(0, 16)}`);
+  const target = join(runFolder, `${name}-${helper.sha256.slice(0, 16)}`);
   const isThere = await stat(target).then(
     () => true,
     () => false,

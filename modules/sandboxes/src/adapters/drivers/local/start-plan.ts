@@ -22,6 +22,8 @@ export interface StartPlanOptions {
   readonly addressPrefix: string;
   /** Path of a volume. */
   readonly volumeFile: (volumeId: string) => string;
+  /** From `LocalMounts.plan`. */
+  readonly buckets: readonly Record<string, unknown>[];
 }
 
 /** Everything the launcher needs to start a sandbox; the launcher makes no decisions of its own. */
@@ -44,6 +46,7 @@ export function startPlan(spec: SandboxSpec, options: StartPlanOptions): Record<
       path,
       read_only: readOnly,
     })),
+    buckets: options.buckets,
     layerable: spec.template?.building === true,
     config: kind === 'runsc' ? runscConfig(config, spec.resources) : config,
   };
@@ -52,7 +55,7 @@ export function startPlan(spec: SandboxSpec, options: StartPlanOptions): Record<
 /** The part of a start that does not depend on the image, which can be prepared ahead. */
 export function preparationPlan(
   spec: SandboxSpec,
-  { machine, disk, diskTemplate, addressPrefix }: Omit<StartPlanOptions, 'image' | 'volumeFile'>,
+  { machine, disk, diskTemplate, addressPrefix }: Omit<StartPlanOptions, 'image' | 'volumeFile' | 'buckets'>,
 ): Record<string, unknown> {
   const runtime = runtimeFor(spec, machine);
   return {

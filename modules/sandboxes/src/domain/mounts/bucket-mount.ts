@@ -1,0 +1,69 @@
+import type { Maker } from '@svc/access';
+import { sandboxErrors } from '../../errors.ts';
+import type { MountedBucket, SandboxDriver } from '../driver.ts';
+
+export const MAX_MOUNTS_OF_SANDBOX = 8;
+
+/** A folder of a bucket of the workspace in a sandbox. */
+export interface BucketMount extends MountedBucket {
+  readonly bucket: string;
+  /** The bucket that had this name when the sandbox was created. */
+  readonly bucketId: number;
+  /** Ends with `/`, unless it is empty. */
+  readonly prefix: string;
+  /** The mount may do what its creator may do now, and no more. */
+  readonly maker: Maker;
+}
+
+/** A mount of a create request. */
+export interface WantedBucketMount {
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly path: string;
+  readonly readOnly: boolean;
+}
+
+/** A folder as the object store serves it. */
+export interface ServedFolder {
+  readonly workspaceUuid: string;
+  readonly bucketName: string;
+  readonly bucketId: number;
+  readonly prefix: string;
+  readonly readOnly: boolean;
+  readonly principalId: string;
+}
+
+/** The object store's buckets. */
+export interface Buckets {
+  /** Returns the id of a bucket; null if the workspace has none of this name. */
+  find(workspaceUuid: string, bucketName: string): Promise<number | null>;
+  /** Whether the same bucket still exists. */
+  exists(folder: Pick<ServedFolder, 'workspaceUuid' | 'bucketName' | 'bucketId'>): Promise<boolean>;
+}
+
+/** What a mount needs: reading, and unless it is read-only, changing objects. */
+export function actionsOf({ readOnly }: Pick<BucketMount, 'readOnly'>) {
+  const reads = ['object:list', 'object:read'] as const;
+  return readOnly ? reads : ([...reads, 'object:write', 'object:delete'] as const);
+}
+
+export function servedFolder(workspaceUuid: string, mount: BucketMount): ServedFolder {
+  const { bucket: bucketName, bucketId, prefix, readOnly, maker } = mount;
+  return { workspaceUuid, bucketName, bucketId, prefix, readOnly, principalId: maker.principalId };
+}
+
+/** Throws MOUNTS_UNAVAILABLE. */
+export function assertMountsBuckets(driver: SandboxDriver): void {
+  const reason = driver.whyNoMounts === undefined ? `the driver ${driver.name} cannot` : driver.whyNoMounts();
+  if (reason !== null) throw sandboxErrors.MOUNTS_UNAVAILABLE({ details: { field: 'mounts', reason } });
+}
+
+/** Returns the prefix with a slash at its end. Throws INVALID_FIELD if it is not a path of file names. */
+export function parsePrefix(prefix: string, field: string): string {
+  if (prefix === '') return '';
+  const names = (prefix.endsWith('/') ? prefix.slice(0, -1) : prefix).split('/');
+  const isPath = names.every((name) => name !== '' && name !== '.' && name !== '..' && Buffer.byteLength(name) <= 255);
+  if (isPath && !prefix.includes('\0') && Buffer.byteLength(prefix) <= 512) return `${names.join('/')}/`;
+  const reason = 'must be a path such as data/2026, without . and .. and a slash at the beginning';
+  throw sandboxErrors.INVALID_FIELD({ details: { field, reason } });
+}
