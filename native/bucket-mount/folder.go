@@ -64,7 +64,9 @@ func (l *listing) fetch() {
 	}
 	listed := make(map[string]*entry, len(l.page))
 	for index := range l.page {
-		listed[l.page[index].Name] = &l.page[index]
+		if each := &l.page[index]; each.Kind == kindFile { // a folder may have attributes that a listing lacks
+			listed[each.Name] = each
+		}
 	}
 	l.n.mu.Lock()
 	l.n.listed, l.n.listedAt = listed, time.Now()

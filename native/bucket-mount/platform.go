@@ -75,7 +75,7 @@ func (p *platform) send(ctx context.Context, c call) (response *http.Response, r
 	deadline, wait := time.Now().Add(unreachableLimit), retryEvery
 	for {
 		response, err = p.once(ctx, c)
-		var refused syscall.Errno
+		var refused refusal // not an error of the connection, which is a number of the system as well
 		if err == nil || errors.As(err, &refused) || ctx.Err() != nil {
 			break
 		}
@@ -102,7 +102,7 @@ func (p *platform) once(ctx context.Context, c call) (*http.Response, error) {
 	}
 	request, err := http.NewRequestWithContext(ctx, c.method, "http://platform/"+c.op+"?"+c.query.Encode(), body)
 	if err != nil {
-		return nil, syscall.EINVAL
+		return nil, refusal{syscall.EINVAL}
 	}
 	request.ContentLength = c.size
 	request.Header.Set("Authorization", "Bearer "+p.key)
@@ -129,21 +129,27 @@ func (p *platform) once(ctx context.Context, c call) (*http.Response, error) {
 	return nil, refusalOf(response)
 }
 
+// refusal is the platform's answer.
+type refusal struct{ errno syscall.Errno }
+
+func (r refusal) Error() string { return r.errno.Error() }
+func (r refusal) Unwrap() error { return r.errno }
+
 var errUnavailable = errors.New("the platform is not ready")
 
 func refusalOf(response *http.Response) error {
-	var refusal struct {
+	var answer struct {
 		Errno string `json:"errno"`
 	}
 	content, err := io.ReadAll(io.LimitReader(response.Body, maxAnswerBytes))
 	if err != nil || response.StatusCode == http.StatusServiceUnavailable {
 		return errUnavailable
 	}
-	_ = json.Unmarshal(content, &refusal)
-	if errno, known := errnos[refusal.Errno]; known {
-		return errno
+	_ = json.Unmarshal(content, &answer)
+	if errno, known := errnos[answer.Errno]; known {
+		return refusal{errno}
 	}
-	return syscall.EIO
+	return refusal{syscall.EIO}
 }
 
 // ask decodes the answer, if there is a place for it.

@@ -24,8 +24,9 @@ export function fileEntry(path: string, { version }: FoundObject): FolderEntry {
   return { name: lastPart(path), kind: 'file', size, etag, modified_ms: modifiedAtMs, metadata: attributes.metadata ?? {} };
 }
 
-function folderEntry(path: string, marker: FoundObject | null): FolderEntry {
-  const { modifiedAtMs = 0, attributes } = marker?.version ?? {};
+/** A folder without a key of its own is as old as its bucket. */
+function folderEntry({ bucket }: FolderPlace, path: string, marker: FoundObject | null): FolderEntry {
+  const { modifiedAtMs = bucket.createdAtMs, attributes } = marker?.version ?? {};
   const metadata = attributes?.metadata ?? {};
   return { name: lastPart(path), kind: 'folder', size: 0, etag: '', modified_ms: modifiedAtMs, metadata };
 }
@@ -43,7 +44,7 @@ export async function statEntry(place: FolderPlace, path: string): Promise<Folde
   const key = folderKey(place, path);
   const marker = await findFile(place, key);
   if (marker === null && path !== '' && (await firstKeys(place, key, 1)).length === 0) throw new FolderRefusal('ENOENT');
-  return folderEntry(path, marker);
+  return folderEntry(place, path, marker);
 }
 
 /** Lists one page of a folder in the order of keys. `next` is null on the last one. */
@@ -64,7 +65,7 @@ export async function listFolder(
     const name = key.slice(prefix.length, object === undefined ? -1 : undefined);
     if (!isFileName(name)) continue;
     if (object !== undefined) entries.push(listedEntry(name, object));
-    else if (!(await isHidden(place, key.slice(0, -1), files, after))) entries.push(folderEntry(name, null));
+    else if (!(await isHidden(place, key.slice(0, -1), files, after))) entries.push(folderEntry(place, name, null));
   }
   return { entries, next: page.next };
 }
