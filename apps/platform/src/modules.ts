@@ -94,7 +94,9 @@ export async function createServiceModules(deps: ServiceModulesDeps): Promise<Se
   return {
     clusters,
     objectStore,
-    sandboxes: isEnabled('sandboxes') ? await createSandboxes(deps, objectStore.folders) : createDisabledSandboxesModule(reason),
+    sandboxes: isEnabled('sandboxes')
+      ? await createSandboxes(deps, objectStore.folders)
+      : createDisabledSandboxesModule(reason),
   };
 }
 

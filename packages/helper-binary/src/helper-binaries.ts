@@ -102,11 +102,7 @@ export async function buildAndRecord(
 }
 
 /** An installed svc has the helper itself, and neither its sources nor Go. Returns null in a checkout. */
-async function findInstalled(
-  file: string,
-  expected: string | undefined,
-  title: string,
-): Promise<HelperBinary | null> {
+async function findInstalled(file: string, expected: string | undefined, title: string): Promise<HelperBinary | null> {
   const sha256 = await hashFile(file);
   if (sha256 === null) return null;
   if (sha256 !== expected) throw new Error(`${file} is not the ${title} of this version; install svc again`);

@@ -83,7 +83,16 @@ export async function registerRoutes(app: HttpApp, deps: RouteDeps): Promise<voi
     acceptEmptyJson(scope);
     ownSandboxRoutes(scope, PREFIXES);
     refuseElsewhere(scope, PREFIXES, context.holder);
-    const snapshotRoutes = { service, snapshots, volumes, mounts, config, createLimiter, images, now: () => clock.now() };
+    const snapshotRoutes = {
+      service,
+      snapshots,
+      volumes,
+      mounts,
+      config,
+      createLimiter,
+      images,
+      now: () => clock.now(),
+    };
     registerSnapshotRoutes(scope, snapshotRoutes);
     registerSecretRoutes(scope, secrets);
     registerVolumeRoutes(scope, { volumes, createLimiter });

@@ -2,7 +2,6 @@ import type { Grant, Principal } from '@svc/access';
 import type { Static } from 'typebox';
 import type { SandboxesConfig } from '../config.ts';
 import type { IsolationPolicy } from '../domain/isolation.ts';
-import type { BucketMount } from '../domain/mounts/bucket-mount.ts';
 import type { CreateRequest } from '../domain/create-request.ts';
 import { parseEgressRule, type EgressRule } from '../domain/egress-rules/egress-rule.ts';
 import { egressTarget } from '../domain/egress-hosts.ts';
@@ -49,6 +48,7 @@ export function expiryIn(
   return wanted < latest ? wanted : latest;
 }
 
+/** Without mounts of buckets, which the caller adds. */
 export function toCreateRequest(
   body: Static<typeof createBodySchema>,
   principal: Principal,
@@ -59,7 +59,6 @@ export function toCreateRequest(
   isolation: IsolationPolicy,
   volumes: readonly VolumeMount[] = [],
   template: UsableTemplate | null = null,
-  mounts: readonly BucketMount[] = [],
 ): CreateRequest {
   const image = snapshot?.image ?? template?.name ?? body.image;
   if (template !== null && (snapshot !== null || body.image !== undefined)) {
@@ -98,7 +97,7 @@ export function toCreateRequest(
       body.egress_rules === undefined ? keptRules(snapshot, network) : parseEgressRules(body.egress_rules, principal),
     isolation: isolation.choose(body.isolation ?? 'default'),
     volumes: assertNoGuest(principal, volumes),
-    mounts,
+    mounts: [],
     idleTimeoutSeconds: body.idle_timeout_seconds ?? null,
     maxLifetimeSeconds:
       principal.kind === 'guest'

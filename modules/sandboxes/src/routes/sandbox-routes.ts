@@ -143,8 +143,8 @@ function registerCreate(app: HttpApp, options: SandboxRoutesOptions): void {
       const caller = principalOf(request);
       const wanted = bucketMountsOf(request.body.mounts);
       const mounts = await options.mounts.resolve(grant.workspaceUuid, caller, wanted, volumes);
-      const { body } = request;
-      const create = toCreateRequest(body, caller, grant, config, key, snapshot, isolation, volumes, template, mounts);
+      const plain = toCreateRequest(request.body, caller, grant, config, key, snapshot, isolation, volumes, template);
+      const create = { ...plain, mounts };
       // Those of a snapshot were checked when they were set.
       if (request.body.egress_rules !== undefined) {
         await options.secrets.assertKnown(grant.workspaceUuid, create.egressRules);
@@ -280,7 +280,12 @@ function registerPausing(app: HttpApp, { prefix, service, images }: SandboxRoute
 }
 
 function bucketMountsOf(given: Static<typeof bucketMountsSchema> = []): WantedBucketMount[] {
-  return given.map(({ bucket, prefix = '', path, read_only: readOnly = false }) => ({ bucket, prefix, path, readOnly }));
+  return given.map(({ bucket, prefix = '', path, read_only: readOnly = false }) => ({
+    bucket,
+    prefix,
+    path,
+    readOnly,
+  }));
 }
 
 /** For the audit log: the buckets that a new sandbox mounts. */
@@ -289,7 +294,10 @@ function mountedBuckets({ body }: FastifyRequest): string {
   if (!Array.isArray(mounts)) return '';
   return mounts
     .slice(0, MAX_MOUNTS_OF_SANDBOX)
-    .map(({ bucket, prefix, read_only: readOnly }) => `bucket/${bucket}/${prefix ?? ''}${readOnly === true ? ' (ro)' : ''}`)
+    .map(
+      ({ bucket, prefix, read_only: readOnly }) =>
+        `bucket/${bucket}/${prefix ?? ''}${readOnly === true ? ' (ro)' : ''}`,
+    )
     .join(', ')
     .slice(0, MAX_AUDIT_LENGTH);
 }

@@ -1709,6 +1709,12 @@ export interface SandboxOperations {
           "path": string;
           "read_only": boolean;
         })[];
+        "mounts": ({
+          "bucket": string;
+          "prefix": string;
+          "path": string;
+          "read_only": boolean;
+        })[];
         /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
         "on_drain": "stop" | "snapshot" | "move";
         /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
@@ -1784,6 +1790,17 @@ export interface SandboxOperations {
         /** false by default; several sandboxes may mount it read-only */
         "read_only"?: undefined | boolean;
       })[];
+      /** Buckets that the sandbox mounts as folders */
+      "mounts"?: undefined | ({
+        /** Name of a bucket of the workspace */
+        "bucket": string;
+        /** Folder of the bucket; all of it by default */
+        "prefix"?: undefined | string;
+        /** Folder in the sandbox; created if it is missing */
+        "path": string;
+        /** false by default */
+        "read_only"?: undefined | boolean;
+      })[];
       "idle_timeout_seconds"?: undefined | number;
       /** What happens when it expires; delete by default. A sandbox that is kept no longer expires */
       "on_expiry"?: undefined | "delete" | "pause" | "stop";
@@ -1847,6 +1864,12 @@ export interface SandboxOperations {
       })[];
       "volumes": ({
         "name": string;
+        "path": string;
+        "read_only": boolean;
+      })[];
+      "mounts": ({
+        "bucket": string;
+        "prefix": string;
         "path": string;
         "read_only": boolean;
       })[];
@@ -1934,6 +1957,12 @@ export interface SandboxOperations {
         "path": string;
         "read_only": boolean;
       })[];
+      "mounts": ({
+        "bucket": string;
+        "prefix": string;
+        "path": string;
+        "read_only": boolean;
+      })[];
       /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
       "on_drain": "stop" | "snapshot" | "move";
       /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
@@ -2015,6 +2044,12 @@ export interface SandboxOperations {
       })[];
       "volumes": ({
         "name": string;
+        "path": string;
+        "read_only": boolean;
+      })[];
+      "mounts": ({
+        "bucket": string;
+        "prefix": string;
         "path": string;
         "read_only": boolean;
       })[];
@@ -2118,6 +2153,12 @@ export interface SandboxOperations {
         "path": string;
         "read_only": boolean;
       })[];
+      "mounts": ({
+        "bucket": string;
+        "prefix": string;
+        "path": string;
+        "read_only": boolean;
+      })[];
       /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
       "on_drain": "stop" | "snapshot" | "move";
       /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
@@ -2213,6 +2254,12 @@ export interface SandboxOperations {
       })[];
       "volumes": ({
         "name": string;
+        "path": string;
+        "read_only": boolean;
+      })[];
+      "mounts": ({
+        "bucket": string;
+        "prefix": string;
         "path": string;
         "read_only": boolean;
       })[];
@@ -2572,6 +2619,12 @@ export interface SandboxOperations {
           "path": string;
           "read_only": boolean;
         })[];
+        "mounts": ({
+          "bucket": string;
+          "prefix": string;
+          "path": string;
+          "read_only": boolean;
+        })[];
         /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
         "on_drain": "stop" | "snapshot" | "move";
         /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
@@ -2690,6 +2743,12 @@ export interface SandboxOperations {
       })[];
       "volumes": ({
         "name": string;
+        "path": string;
+        "read_only": boolean;
+      })[];
+      "mounts": ({
+        "bucket": string;
+        "prefix": string;
         "path": string;
         "read_only": boolean;
       })[];
@@ -2873,6 +2932,12 @@ export interface SandboxOperations {
         "path": string;
         "read_only": boolean;
       })[];
+      "mounts": ({
+        "bucket": string;
+        "prefix": string;
+        "path": string;
+        "read_only": boolean;
+      })[];
       /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
       "on_drain": "stop" | "snapshot" | "move";
       /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
@@ -2982,6 +3047,12 @@ export interface SandboxOperations {
         "path": string;
         "read_only": boolean;
       })[];
+      "mounts": ({
+        "bucket": string;
+        "prefix": string;
+        "path": string;
+        "read_only": boolean;
+      })[];
       /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
       "on_drain": "stop" | "snapshot" | "move";
       /** What happens if the node does not respond: wait for its return, or restore the last archived snapshot of the sandbox on another node; wait by default */
@@ -3061,6 +3132,12 @@ export interface SandboxOperations {
       })[];
       "volumes": ({
         "name": string;
+        "path": string;
+        "read_only": boolean;
+      })[];
+      "mounts": ({
+        "bucket": string;
+        "prefix": string;
         "path": string;
         "read_only": boolean;
       })[];

@@ -148,7 +148,8 @@ function respond(response: ServerResponse, status: number, content: unknown): vo
 /** A response that has begun is cut, so that the program does not take it for complete. */
 function refuse(error: unknown, request: IncomingMessage, response: ServerResponse, log: Logger): void {
   const isKnown = error instanceof FolderRefusal || isAppError(error);
-  if (!isKnown) log.error({ err: error, operation: request.url?.split('?')[0] }, 'a mounted bucket could not be served');
+  if (!isKnown)
+    log.error({ err: error, operation: request.url?.split('?')[0] }, 'a mounted bucket could not be served');
   if (response.headersSent) {
     response.destroy();
     return;

@@ -21,7 +21,14 @@ const PAGE = 1_000;
 
 export function fileEntry(path: string, { version }: FoundObject): FolderEntry {
   const { sizeBytes: size, etag, modifiedAtMs, attributes } = version;
-  return { name: lastPart(path), kind: 'file', size, etag, modified_ms: modifiedAtMs, metadata: attributes.metadata ?? {} };
+  return {
+    name: lastPart(path),
+    kind: 'file',
+    size,
+    etag,
+    modified_ms: modifiedAtMs,
+    metadata: attributes.metadata ?? {},
+  };
 }
 
 /** A folder without a key of its own is as old as its bucket. */
@@ -43,7 +50,8 @@ export async function statEntry(place: FolderPlace, path: string): Promise<Folde
   }
   const key = folderKey(place, path);
   const marker = await findFile(place, key);
-  if (marker === null && path !== '' && (await firstKeys(place, key, 1)).length === 0) throw new FolderRefusal('ENOENT');
+  if (marker === null && path !== '' && (await firstKeys(place, key, 1)).length === 0)
+    throw new FolderRefusal('ENOENT');
   return folderEntry(place, path, marker);
 }
 

@@ -65,7 +65,11 @@ export async function appendFile(
       parts.push({ partNumber, etag: (await copies.part(part)).etag });
       at = end;
     }
-    const rest = createStoredSource(services.deps, { source, sourceKey, range: { start: at, endExclusive: keepBytes } });
+    const rest = createStoredSource(services.deps, {
+      source,
+      sourceKey,
+      range: { start: at, endExclusive: keepBytes },
+    });
     const last = joinSources(rest, bodyOf(request));
     if (last.sizeBytes > 0) {
       const partNumber = parts.length + 1;
@@ -159,7 +163,8 @@ export async function renameEntry(place: FolderPlace, from: string, to: string, 
   if (!(await isFolder(place, from))) throw new FolderRefusal('ENOENT');
   if (existing !== null) throw new FolderRefusal('ENOTDIR');
   if (`${target}/`.startsWith(`${source}/`)) throw new FolderRefusal('EINVAL');
-  if ((await firstKeys(place, `${target}/`, 2)).some((key) => key !== `${target}/`)) throw new FolderRefusal('ENOTEMPTY');
+  if ((await firstKeys(place, `${target}/`, 2)).some((key) => key !== `${target}/`))
+    throw new FolderRefusal('ENOTEMPTY');
   await keepParent(place, from);
   const renamed = (key: string): string => `${target}/${key.slice(source.length + 1)}`;
   await eachKey(place, `${source}/`, (key) => copy(place, key, renamed(key), null));
@@ -230,13 +235,24 @@ async function put(
   assertObjectKey(key);
   const protection = await defaultProtection(services, bucket);
   const { contentType } = kept;
-  await using content = await services.content.store({ source, bucket, key: protection.key, kind: 'object', contentType });
+  await using content = await services.content.store({
+    source,
+    bucket,
+    key: protection.key,
+    kind: 'object',
+    contentType,
+  });
   await services.objects.put({ bucket, key, content, attributes: { ...kept, ...protection.attributes }, origin });
 }
 
 /** What stays of an object when its content is replaced: everything but what belongs to the version. */
 function keptAttributes(before: FoundObject | null, fallback: string, metadata: Metadata): ObjectAttributes {
-  const { encryption: _, retention: __, legalHold: ___, ...kept } = before?.version.attributes ?? {
+  const {
+    encryption: _,
+    retention: __,
+    legalHold: ___,
+    ...kept
+  } = before?.version.attributes ?? {
     contentType: fallback,
   };
   return { ...kept, metadata: { ...kept.metadata, ...metadata } };

@@ -3,7 +3,14 @@ import { sandboxErrors } from '../../errors.ts';
 import type { SandboxDriver } from '../driver.ts';
 import type { VolumeMount } from '../sandbox.ts';
 import { mountPathFault } from '../volumes/volume.ts';
-import { actionsOf, assertMountsBuckets, parsePrefix, type BucketMount, type Buckets, type WantedBucketMount } from './bucket-mount.ts';
+import {
+  actionsOf,
+  assertMountsBuckets,
+  parsePrefix,
+  type BucketMount,
+  type Buckets,
+  type WantedBucketMount,
+} from './bucket-mount.ts';
 
 export interface MountServiceDeps {
   readonly access: Pick<Access, 'allowedActions'>;

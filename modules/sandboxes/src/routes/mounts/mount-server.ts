@@ -3,7 +3,13 @@ import { accessErrors, type Access, type HeldRight, type HeldRights } from '@svc
 import { isAppError, type AppError } from '@svc/errors';
 import type { Clock } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
-import { actionsOf, servedFolder, type BucketMount, type Buckets, type ServedFolder } from '../../domain/mounts/bucket-mount.ts';
+import {
+  actionsOf,
+  servedFolder,
+  type BucketMount,
+  type Buckets,
+  type ServedFolder,
+} from '../../domain/mounts/bucket-mount.ts';
 import type { SandboxRepository } from '../../domain/ports.ts';
 import { sandboxErrors } from '../../errors.ts';
 

@@ -7,16 +7,16 @@ import { HelperConnection } from '../../../domain/helper/helper-connection.ts';
 import { isCauseCode, sandboxErrors } from '../../../errors.ts';
 import { defaultIsolation, type IsolationSetting } from '../../../domain/isolation.ts';
 import type { ImageStore, PreparedImage } from '../../images/image-store.ts';
-import { assertSandboxId } from '../../../domain/driver.ts';
 import type { LiveEgressRules } from '../../../domain/egress-rules/egress-rule.ts';
-import type {
-  DriverStatus,
-  FoundSandbox,
-  Isolation,
-  SandboxCondition,
-  SandboxDriver,
-  SandboxSpec,
-  SandboxStats,
+import {
+  assertSandboxId,
+  type DriverStatus,
+  type FoundSandbox,
+  type Isolation,
+  type SandboxCondition,
+  type SandboxDriver,
+  type SandboxSpec,
+  type SandboxStats,
 } from '../../../domain/driver.ts';
 import { LocalEgress } from './egress/local-egress.ts';
 import type { IssueCertificate } from './gateway/host-certificates.ts';
@@ -77,6 +77,7 @@ export class LocalDriver implements SandboxDriver {
   readonly #mounts: LocalMounts;
   readonly builds: LocalBuilds;
   readonly limitsEgress = true;
+  readonly whyNoMounts = (): string | null => this.#mounts.whyNot();
   readonly #options: LocalDriverOptions;
   #machine: Machine | null = null;
   #egress: LocalEgress | null = null;
@@ -163,32 +164,18 @@ export class LocalDriver implements SandboxDriver {
     const created = this.#created.get(spec.id);
     const kept = created?.kept ?? (await this.#kept(spec.id));
     if (kept === null) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its files are gone' } });
-    const image = created?.image ?? (await this.#options.images.byDigest(kept.digest));
+    const { addressPrefix, images } = this.#options;
+    const image = created?.image ?? (await images.byDigest(kept.digest));
     if (image === null) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its image is gone' } });
-    const template = await machine.templates.ofSize(spec.resources.diskMb);
+    const diskTemplate = await machine.templates.ofSize(spec.resources.diskMb);
     signal.throwIfAborted();
+    const buckets = await this.#mounts.plan(spec, kept, created?.written, signal);
     const disk = join(this.#folder(spec.id), 'disk.img');
-    const { addressPrefix } = this.#options;
-    const volumeFile = (volumeId: string): string => this.volumes.fileOf(volumeId);
-    const buckets = await this.#planMounts(spec, kept, signal);
-    const plan = startPlan(spec, { machine, image, disk, diskTemplate: template, addressPrefix, volumeFile, buckets });
-    const state = fields(await this.#call('start', spec.id, { plan }));
+    const volumeFile = (id: string): string => this.volumes.fileOf(id);
+    const plan = startPlan(spec, { machine, image, addressPrefix, disk, diskTemplate, volumeFile, buckets });
+    const { slot } = fields(await this.#call('start', spec.id, { plan }));
     await this.#settleCreated(spec.id);
-    await this.#egress?.admit(spec.id, state['slot'], spec.egressAllow);
-  }
-
-  /** Records new keys, so that programs of an earlier start have none. */
-  async #planMounts(spec: SandboxSpec, kept: KeptSandbox, signal: AbortSignal): Promise<Record<string, unknown>[]> {
-    if ((spec.mounts ?? []).length === 0) return [];
-    await this.#settleCreated(spec.id);
-    const { keys, hashes } = this.#mounts.createKeys(spec);
-    await writeRecord(join(this.#folder(spec.id), 'sandbox.json'), { ...kept, mountKeys: hashes });
-    this.#mounts.forget(spec.id);
-    return this.#mounts.plan(spec, keys, signal);
-  }
-
-  whyNoMounts(): string | null {
-    return this.#mounts.whyNot();
+    await this.#egress?.admit(spec.id, slot, spec.egressAllow);
   }
 
   /** Rejects if the record could not be written. */

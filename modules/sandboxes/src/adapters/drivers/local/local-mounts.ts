@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { join } from 'node:path';
 import type { HelperBinaries } from '@svc/helper-binary';
 import type { SandboxSpec } from '../../../domain/driver.ts';
-import { readKept } from './kept-sandbox.ts';
+import { readKept, writeRecord, type KeptSandbox } from './kept-sandbox.ts';
 import { installProgram } from './machine.ts';
 
 const MIB = 1024 * 1024;
@@ -74,25 +74,31 @@ export class LocalMounts {
     });
   }
 
-  /** Returns new keys for the mounts of a sandbox, and their hashes, to store before the sandbox starts. */
-  createKeys(spec: SandboxSpec): { keys: readonly string[]; hashes: readonly string[] } {
-    const keys = (spec.mounts ?? []).map((_, index) => `${spec.id}.${index}.${randomBytes(KEY_BYTES).toString('hex')}`);
-    this.#known.delete(spec.id);
-    return { keys, hashes: keys.map(hashOf) };
-  }
-
-  /** The part of a start plan. Builds the program if needed. */
-  async plan(spec: SandboxSpec, keys: readonly string[], signal: AbortSignal): Promise<Record<string, unknown>[]> {
+  /**
+   * Returns the part of a start plan. Builds the program if needed, and records the hashes of new keys, so that programs of an
+   * earlier start have none. `written` resolves when the record of the sandbox is on disk.
+   */
+  async plan(
+    spec: SandboxSpec,
+    kept: KeptSandbox,
+    written: Promise<void> | undefined,
+    signal: AbortSignal,
+  ): Promise<Record<string, unknown>[]> {
     const { mounts = [] } = spec;
     if (mounts.length === 0) return [];
     const { dataFolder, runFolder, helperBinaries } = this.#options;
     const binary = await helperBinaries(process.arch, signal, 'bucket-mount');
     const program = await installProgram(binary, runFolder, 'bucket-mount');
+    const folder = join(dataFolder, 'disks', spec.id);
+    const keys = mounts.map((_, index) => `${spec.id}.${index}.${randomBytes(KEY_BYTES).toString('hex')}`);
+    await written;
+    await writeRecord(join(folder, 'sandbox.json'), { ...kept, mountKeys: keys.map(hashOf) });
+    this.forget(spec.id);
     return mounts.map(({ path, readOnly }, index) => ({
       path,
       read_only: readOnly,
       program,
-      spool: join(dataFolder, 'disks', spec.id, `spool-${index}`),
+      spool: join(folder, `spool-${index}`),
       settings: { socket: this.#socket(), key: keys[index], spool_bytes: spec.resources.diskMb * MIB },
     }));
   }
@@ -107,7 +113,8 @@ export class LocalMounts {
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const place = await this.#authenticate(request.headers.authorization ?? '').catch(() => undefined);
-    if (place !== undefined && place !== null) return this.#options.serve(place.sandboxId, place.index, request, response);
+    if (place !== undefined && place !== null)
+      return this.#options.serve(place.sandboxId, place.index, request, response);
     request.resume();
     const [status, errno] = place === null ? [403, 'EACCES'] : [503, 'EIO'];
     response.writeHead(status, { 'content-type': 'application/json' });
