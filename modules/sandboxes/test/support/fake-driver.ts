@@ -175,6 +175,10 @@ export class FakeDriver implements SandboxDriver {
     this.sandboxes.set(spec.id, { helper: null, outOfMemory: false, paused: false });
   }
 
+  /** Mounts nothing. Tests give reasons. */
+  whyNoMounts = (): string | null => this.noMountsReason;
+  noMountsReason: string | null = null;
+
   /** Sizes in MiB of volumes by id; the fake has no files. Tests make the next copy or resize fail or wait. */
   readonly volumeSizes = new Map<string, number>();
   beforeVolumeChange: (id: string) => Promise<void> = async () => undefined;

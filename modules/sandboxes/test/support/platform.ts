@@ -24,6 +24,7 @@ import type { ArchiveBlobs } from '../../src/domain/archives/archive.ts';
 import type { SandboxNodes } from '../../src/domain/ports.ts';
 import type { SandboxDriver } from '../../src/domain/driver.ts';
 import { runFolderOf } from '../../src/adapters/drivers/local/run-folder.ts';
+import type { ServedBuckets } from '../../src/routes/mounts/mount-server.ts';
 import { createSandboxesModule, type SandboxesModule } from '../../src/module.ts';
 import { helperBinaries, SHARED_IMAGES } from './local-subject.ts';
 
@@ -78,6 +79,8 @@ export interface TestPlatformOptions {
   readonly nodes?: SandboxNodes;
   /** Storage for archives of snapshots; none by default. */
   readonly archives?: ArchiveBlobs;
+  /** Buckets that sandboxes can mount; none by default. */
+  readonly buckets?: ServedBuckets;
   /** Unlimited by default. */
   readonly disk?: DiskSpace;
   /** Registry for the module's metrics; a new one by default. */
@@ -198,6 +201,7 @@ async function openOnce(
     ...(options.clock === undefined ? {} : { clock: options.clock }),
     ...(options.driver === undefined ? {} : { driver: options.driver }),
     ...(options.archives === undefined ? {} : { archives: options.archives }),
+    ...(options.buckets === undefined ? {} : { buckets: options.buckets }),
     ...(options.disk === undefined ? {} : { disk: options.disk }),
   });
   const app = await createHttpApp({ log, metrics, access, audit, rights, forwarding, version: '0' });

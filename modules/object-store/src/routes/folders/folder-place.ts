@@ -89,6 +89,12 @@ export function keyOf({ prefix }: FolderPlace, path: string): string {
   return `${prefix}${path}`;
 }
 
+/** The key of a file. Refuses the folder itself. */
+export function fileKey(place: FolderPlace, path: string): string {
+  if (path === '') throw new FolderRefusal('EISDIR');
+  return keyOf(place, path);
+}
+
 /** Null if there is no such object. */
 export async function findFile({ services, bucket }: FolderPlace, key: string): Promise<FoundObject | null> {
   if (key === '') return null; // the marker of a bucket's root

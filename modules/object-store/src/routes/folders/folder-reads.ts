@@ -5,7 +5,16 @@ import { parseTags } from '../../domain/read-conditions.ts';
 import type { FoundObject } from '../../domain/ports/objects.ts';
 import type { ObjectSummary } from '../../domain/ports/records.ts';
 import { ContentHead, sendContent } from '../../s3/send-content.ts';
-import { findFile, firstKeys, folderKey, FolderRefusal, isFileName, keyOf, type FolderPlace } from './folder-place.ts';
+import {
+  fileKey,
+  findFile,
+  firstKeys,
+  folderKey,
+  FolderRefusal,
+  isFileName,
+  keyOf,
+  type FolderPlace,
+} from './folder-place.ts';
 
 /** An object or a folder, as the program that serves the mount reads it. */
 export interface FolderEntry {
@@ -102,7 +111,7 @@ export async function sendFile(
   response: ServerResponse,
 ): Promise<void> {
   const { services, bucket } = place;
-  const found = await findFile(place, keyOf(place, path));
+  const found = await findFile(place, fileKey(place, path));
   const wanted = request.headers['if-match'];
   if (found === null || wanted === undefined || !parseTags(wanted).includes(found.version.etag)) {
     throw new FolderRefusal('ESTALE');

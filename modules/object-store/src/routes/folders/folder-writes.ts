@@ -7,7 +7,7 @@ import type { FoundObject } from '../../domain/ports/objects.ts';
 import type { ObjectAttributes } from '../../domain/ports/records.ts';
 import { pumpBody } from '../../s3/body/pump-body.ts';
 import { retryWhileChanging } from '../../s3/copy-request.ts';
-import { findFile, firstKeys, folderKey, FolderRefusal, keyOf, type FolderPlace } from './folder-place.ts';
+import { fileKey, findFile, firstKeys, folderKey, FolderRefusal, type FolderPlace } from './folder-place.ts';
 import { fileEntry, type FolderEntry } from './folder-reads.ts';
 
 const FILE_TYPE = 'binary/octet-stream';
@@ -29,7 +29,7 @@ export async function writeFile(
   isNew: boolean,
   request: IncomingMessage,
 ): Promise<FolderEntry> {
-  const key = keyOf(place, path);
+  const key = fileKey(place, path);
   const before = await findFile(place, key);
   if (isNew && (before !== null || (await isFolder(place, path)))) throw new FolderRefusal('EEXIST');
   await put(place, key, keptAttributes(before, FILE_TYPE, metadata), bodyOf(request));
@@ -45,7 +45,7 @@ export async function appendFile(
 ): Promise<FolderEntry> {
   const { services, bucket, origin } = place;
   const { multipart, copies, content } = services;
-  const key = keyOf(place, path);
+  const key = fileKey(place, path);
   const source = await findFile(place, key);
   if (source?.version.etag !== etag || keepBytes > source.version.sizeBytes) throw new FolderRefusal('ESTALE');
   const sourceKey = await services.encryption.open(source.version.attributes.encryption, null);
@@ -109,19 +109,19 @@ async function partEnds(place: FolderPlace, { version }: FoundObject, keepBytes:
 
 /** Replaces the metadata of a file, or of a folder that has a key of its own from then on. */
 export async function changeAttributes(place: FolderPlace, path: string, metadata: Metadata): Promise<FolderEntry> {
-  const file = path === '' ? null : await findFile(place, keyOf(place, path));
+  const file = path === '' ? null : await findFile(place, fileKey(place, path));
   if (file === null) {
     await markFolder(place, path, metadata);
     return { name: '', kind: 'folder', size: 0, etag: '', modified_ms: 0, metadata };
   }
-  const key = keyOf(place, path);
+  const key = fileKey(place, path);
   await copy(place, key, key, metadata);
   return stored(place, path);
 }
 
 /** Creates a folder. */
 export async function makeFolder(place: FolderPlace, path: string, metadata: Metadata): Promise<void> {
-  if ((await findFile(place, keyOf(place, path))) !== null || (await isFolder(place, path))) {
+  if ((await findFile(place, fileKey(place, path))) !== null || (await isFolder(place, path))) {
     throw new FolderRefusal('EEXIST');
   }
   await markFolder(place, path, metadata);
@@ -131,7 +131,7 @@ export async function makeFolder(place: FolderPlace, path: string, metadata: Met
 export async function removeEntry(place: FolderPlace, path: string, kind: string): Promise<void> {
   const { services, bucket, origin } = place;
   if (kind !== 'folder') {
-    const key = keyOf(place, path);
+    const key = fileKey(place, path);
     if ((await findFile(place, key)) === null) throw new FolderRefusal('ENOENT');
     await keepParent(place, path);
     await services.objects.delete({ bucket, key }, {}, { origin });
@@ -148,7 +148,7 @@ export async function removeEntry(place: FolderPlace, path: string, kind: string
 /** Renames a file, replacing another one, or a folder, replacing an empty one. Nothing is removed before all is copied. */
 export async function renameEntry(place: FolderPlace, from: string, to: string, isNew: boolean): Promise<void> {
   if (from === to) return;
-  const [source, target] = [keyOf(place, from), keyOf(place, to)];
+  const [source, target] = [fileKey(place, from), fileKey(place, to)];
   assertObjectKey(target);
   const existing = await findFile(place, target);
   const targetIsFolder = existing === null && (await isFolder(place, to));
@@ -259,7 +259,7 @@ function keptAttributes(before: FoundObject | null, fallback: string, metadata: 
 }
 
 async function stored(place: FolderPlace, path: string): Promise<FolderEntry> {
-  const found = await findFile(place, keyOf(place, path));
+  const found = await findFile(place, fileKey(place, path));
   if (found === null) throw new FolderRefusal('ESTALE'); // removed by somebody else already
   return fileEntry(path, found);
 }

@@ -344,8 +344,10 @@ export class LocalDriver implements SandboxDriver {
   }
 
   async #prepare(machine: Machine, id: string): Promise<void> {
-    const { addressPrefix, prepared } = this.#options;
-    const { resources, network } = prepared;
+    const {
+      addressPrefix,
+      prepared: { resources, network },
+    } = this.#options;
     const diskTemplate = await machine.templates.ofSize(resources.diskMb);
     const disk = join(this.#preparedDisks(), `${id}.img`);
     const spec = { id, hostname: 'sandbox', image: '', resources, network, isolation: 'namespaces' } as const;

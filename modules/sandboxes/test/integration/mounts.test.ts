@@ -1,0 +1,209 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { HeldRights } from '@svc/access';
+import { createLogger } from '@svc/telemetry';
+import { fakeAccess, fakeClock, type FakeCaller } from '@svc/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { MountServer, type ServedBuckets } from '../../src/routes/mounts/mount-server.ts';
+import { FakeDriver } from '../support/fake-driver.ts';
+import { startPlatform, type TestPlatform } from '../support/platform.ts';
+
+/** Buckets by workspace and name. */
+class FakeBuckets implements ServedBuckets {
+  readonly ids = new Map<string, number>();
+  readonly served: unknown[] = [];
+  readonly find: ServedBuckets['find'] = async (workspace, name) => this.ids.get(`${workspace}/${name}`) ?? null;
+  readonly exists: ServedBuckets['exists'] = async ({ workspaceUuid, bucketName, bucketId }) =>
+    this.ids.get(`${workspaceUuid}/${bucketName}`) === bucketId;
+  readonly serve: ServedBuckets['serve'] = async (folder, request, response) => {
+    this.served.push(folder);
+    if (request.url === '/slow') response.writeHead(200).write('begun');
+    else response.end('{}');
+  };
+}
+
+describe('mounts of buckets', () => {
+  let driver: FakeDriver;
+  let buckets: FakeBuckets;
+  let platform: TestPlatform;
+
+  beforeEach(async () => {
+    driver = new FakeDriver();
+    buckets = new FakeBuckets();
+    platform = await startPlatform({ driver, buckets });
+    buckets.ids.set(`${platform.owner.workspaceUuid}/photos`, 7);
+  });
+  afterEach(async () => {
+    await platform.dispose();
+    await driver.dispose();
+  });
+
+  const create = (mounts: unknown, { caller, more = {}, query = '' }: CreateOptions = {}) =>
+    platform.call('POST', `/api/sandboxes?wait_ms=10000${query}`, {
+      body: { image: 'busybox', mounts, ...more },
+      ...(caller === undefined ? {} : { caller }),
+    });
+  interface CreateOptions {
+    caller?: FakeCaller;
+    more?: object;
+    query?: string;
+  }
+  const photos = { bucket: 'photos', path: '/data' };
+
+  it('are part of the sandbox, in its answer and in the audit log, without ids and creators', async () => {
+    const made = await create([photos, { ...photos, prefix: 'a/b', path: '/ro', read_only: true }]);
+    expect(made).toMatchObject({ status: 201, body: { status: 'running' } });
+    expect(made.body['mounts']).toEqual([
+      { bucket: 'photos', prefix: '', path: '/data', read_only: false },
+      { bucket: 'photos', prefix: 'a/b/', path: '/ro', read_only: true },
+    ]);
+    const read = await platform.call('GET', `/api/sandboxes/${made.body['id']}`);
+    expect(read.body['mounts']).toEqual(made.body['mounts']);
+    expect(platform.audit.entries.at(-1)).toMatchObject({
+      action: 'sandbox:create',
+      resource: 'bucket/photos/, bucket/photos/a/b (ro)',
+    });
+  });
+
+  it.each([
+    ['a bucket of another workspace', [{ bucket: 'other', path: '/data' }], 'UNKNOWN_BUCKET', 'mounts[0].bucket'],
+    ['a prefix that leads elsewhere', [{ ...photos, prefix: 'a/../b' }], 'INVALID_FIELD', 'mounts[0].prefix'],
+    ['a prefix that begins with a slash', [{ ...photos, prefix: '/a' }], 'INVALID_FIELD', 'mounts[0].prefix'],
+    ['a relative path', [{ ...photos, path: 'data' }], 'INVALID_FIELD', 'mounts[0].path'],
+    ['a path of the platform', [{ ...photos, path: '/proc/x' }], 'INVALID_FIELD', 'mounts[0].path'],
+    ['overlapping paths', [photos, { ...photos, path: '/data/deep' }], 'INVALID_FIELD', 'mounts[1].path'],
+  ])('refuse %s, and name the field', async (_what, mounts, code, field) => {
+    buckets.ids.set(`${crypto.randomUUID()}/other`, 8);
+    expect(await create(mounts)).toMatchObject({ status: 400, body: { code, details: { field } } });
+  });
+
+  it('refuse the path of a volume, too many mounts and unknown fields', async () => {
+    await platform.call('POST', '/api/volumes', { body: { name: 'data' } });
+    const volumes = [{ name: 'data', path: '/data' }];
+    expect(await create([photos], { more: { volumes } })).toMatchObject({
+      status: 400,
+      body: { details: { field: 'mounts[0].path', reason: 'overlaps with /data' } },
+    });
+    const nine = Array.from({ length: 9 }, (_, index) => ({ ...photos, path: `/data${index}` }));
+    expect((await create(nine)).status).toBe(400);
+    expect((await create([{ ...photos, key: 'x' }])).status).toBe(400);
+  });
+
+  it('are refused where the driver, the host or the object store has none, by name', async () => {
+    driver.noMountsReason = 'the host has no /dev/fuse';
+    expect(await create([photos])).toMatchObject({
+      status: 501,
+      body: { code: 'MOUNTS_UNAVAILABLE', details: { reason: 'the host has no /dev/fuse', field: 'mounts' } },
+    });
+    const other = new FakeDriver();
+    const bare = await startPlatform({ driver: other });
+    const answer = await bare.call('POST', '/api/sandboxes', { body: { image: 'busybox', mounts: [photos] } });
+    expect(answer).toMatchObject({ status: 501, body: { code: 'MOUNTS_UNAVAILABLE' } });
+    await bare.dispose();
+    await other.dispose();
+  });
+
+  it('need the rights of their creator: guests have none, and others none elsewhere', async () => {
+    const guest = platform.access.guest();
+    buckets.ids.set(`${guest.workspaceUuid}/photos`, 9);
+    const asGuest = await create([photos], { caller: guest });
+    expect(asGuest).toMatchObject({ status: 403, body: { code: 'MOUNTS_OF_GUESTS' } });
+    const team = platform.access.team(platform.owner.workspaceUuid);
+    const member = platform.access.user('member');
+    platform.access.join(team, member, 'member');
+    const query = `&workspace_uuid=${platform.owner.workspaceUuid}&team_uuid=${team}`;
+    expect(await create([photos], { caller: member, query })).toMatchObject({ status: 201 });
+    platform.access.leave(team, member);
+    expect((await create([photos], { caller: member, query })).status).toBe(403);
+    const stranger = platform.access.user('stranger');
+    const foreign = await create([photos], { caller: stranger });
+    expect(foreign).toMatchObject({ status: 400, body: { code: 'UNKNOWN_BUCKET' } });
+  });
+
+  it('pass to forks, whose creator must have the rights too', async () => {
+    const { id } = (await create([photos])).body;
+    const forked = await platform.call('POST', `/api/sandboxes/${id}/fork`, { body: {} });
+    expect(forked).toMatchObject({ status: 201, body: { containers: [{ mounts: [{ bucket: 'photos' }] }] } });
+    buckets.ids.clear();
+    expect(await platform.call('POST', `/api/sandboxes/${id}/fork`, { body: {} })).toMatchObject({
+      status: 400,
+      body: { code: 'UNKNOWN_BUCKET' },
+    });
+  });
+});
+
+describe('the right of a mount', () => {
+  const clock = fakeClock();
+  const access = fakeAccess();
+  const owner = access.user('owner');
+  const team = access.team(owner.workspaceUuid);
+  let member: FakeCaller;
+  let buckets: FakeBuckets;
+  let server: Server;
+  let url: string;
+
+  beforeEach(async () => {
+    member = access.user('member');
+    access.join(team, member, 'member');
+    buckets = new FakeBuckets();
+    buckets.ids.set(`${owner.workspaceUuid}/photos`, 7);
+    const maker = { principalId: member.principal.id, tokenId: null };
+    const mount = { bucket: 'photos', bucketId: 7, prefix: 'a/', path: '/data', readOnly: false, maker };
+    const sandbox = { workspaceUuid: owner.workspaceUuid, removedAt: null, mounts: [mount] };
+    const rights = new HeldRights({
+      nowMs: () => clock.nowMs(),
+      setTimer: (callback, delayMs) => clock.setTimer(callback, delayMs),
+      onError: () => undefined,
+    });
+    const log = createLogger({ level: 'silent', name: 'test' });
+    const repository = { find: async (id: string) => (id === 'sbx' ? (sandbox as never) : null) }; // what it reads of one
+    const mounts = new MountServer({ repository, access, rights, buckets, clock, log });
+    server = createServer((request, response) => {
+      const [, id = '', path = ''] = (request.url ?? '').split('/');
+      request.url = `/${path}`;
+      void mounts.serve(id, 0, request, response);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // of a TCP listener
+  });
+  afterEach(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const ask = async (path = 'sbx/lease') => {
+    const response = await fetch(`${url}/${path}`);
+    return [response.status, ((await response.json()) as { errno?: string }).errno];
+  };
+
+  it('is that of its creator, in its folder', async () => {
+    expect(await ask()).toEqual([200, undefined]);
+    expect(buckets.served).toEqual([
+      {
+        workspaceUuid: owner.workspaceUuid,
+        bucketName: 'photos',
+        bucketId: 7,
+        prefix: 'a/',
+        readOnly: false,
+        principalId: member.principal.id,
+      },
+    ]);
+    expect(await ask('sbx_gone/lease')).toEqual([404, 'EIO']);
+  });
+
+  it.each([
+    ['the member leaves', () => access.leave(team, member), [403, 'EACCES']],
+    ['the role is lowered', () => access.join(team, member, 'guest'), [403, 'EACCES']],
+    ['the bucket is deleted', () => buckets.ids.clear(), [404, 'EIO']],
+    ['another bucket gets its name', () => buckets.ids.set(`${owner.workspaceUuid}/photos`, 8), [404, 'EIO']],
+  ])('ends within a second when %s, also for what is under way', async (_what, take, refused) => {
+    const response = await fetch(`${url}/sbx/slow`);
+    const reader = response.body?.getReader();
+    await reader?.read();
+    take();
+    const cut = expect(reader?.read()).rejects.toThrow();
+    await clock.advance(1000);
+    await cut;
+    expect(await ask()).toEqual(refused);
+  });
+});
