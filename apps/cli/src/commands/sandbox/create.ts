@@ -21,6 +21,7 @@ interface CreateFlags extends ConnectionFlags {
   allow?: string[];
   rule?: string[];
   volume?: string[];
+  mount?: string[];
   isolation?: string;
   idle?: string;
   lifetime?: string;
@@ -51,6 +52,7 @@ export function registerSandboxCreate(parent: Command): void {
     )
     .option('--rule <rule>', RULE_HELP, collect)
     .option('--volume <volume>', 'Mount a volume, such as data:/data or data:/data:ro; repeatable', collect)
+    .option('--mount <bucket>', 'Mount a bucket, such as photos:/data or photos/2026:/data:ro; repeatable', collect)
     .option('--isolation <kind>', 'Isolation: default, namespaces, or gvisor')
     .option('--idle <time>', 'Stop after this long without activity, such as 15m')
     .option('--lifetime <time>', 'Expire after this long, such as 12h')
@@ -99,6 +101,7 @@ function readRequest(image: string | undefined, flags: CreateFlags): NewSandbox 
     ...(allow !== undefined && { egress_allow: allow.flatMap((host) => host.split(',')) }),
     ...(flags.rule !== undefined && { egress_rules: flags.rule.map(readRule) }),
     ...(flags.volume !== undefined && { volumes: flags.volume.map(readVolume) }),
+    ...(flags.mount !== undefined && { mounts: flags.mount.map(readMount) }),
     ...(flags.isolation !== undefined && { isolation: readIsolation(flags.isolation) }),
     ...(flags.idle !== undefined && { idle_timeout_seconds: readSeconds(flags.idle) }),
     ...(flags.lifetime !== undefined && { max_lifetime_seconds: readSeconds(flags.lifetime) }),
@@ -115,6 +118,16 @@ function readVolume(text: string): NonNullable<NewSandbox['volumes']>[number] {
     throw usageFailure(`${JSON.stringify(text)} is not a volume and its path`, 'use NAME:/path or NAME:/path:ro');
   }
   return { name, path, ...(mode === 'ro' && { read_only: true }) };
+}
+
+/** Reads `BUCKET[/PREFIX]:/path` and `BUCKET[/PREFIX]:/path:ro`. */
+function readMount(text: string): NonNullable<NewSandbox['mounts']>[number] {
+  const [, bucket, prefix, path, mode] = /^([^:/]+)(?:\/([^:]*))?:(\/[^:]*)(?::(ro|rw))?$/.exec(text) ?? [];
+  if (bucket === undefined || path === undefined) {
+    const hint = 'use BUCKET:/path, BUCKET/PREFIX:/path or BUCKET:/path:ro';
+    throw usageFailure(`${JSON.stringify(text)} is not a bucket and its path`, hint);
+  }
+  return { bucket, path, ...(prefix !== undefined && { prefix }), ...(mode === 'ro' && { read_only: true }) };
 }
 
 function readSource(

@@ -34,6 +34,12 @@ function renderLines(info: SandboxInfo): string[] {
     ['Driver', `${info.driver}, isolation ${info.isolation}${info.shares_kernel ? " (shares the host's kernel)" : ''}`],
     ['Network', info.network],
     [
+      'Buckets',
+      info.mounts
+        .map(({ bucket, prefix, path, read_only: ro }) => `${bucket}/${prefix} at ${path}${ro ? ' (read-only)' : ''}`)
+        .join(', '),
+    ],
+    [
       'Volumes',
       info.volumes.map(({ name, path, read_only: ro }) => `${name} at ${path}${ro ? ' (read-only)' : ''}`).join(', '),
     ],

@@ -1,0 +1,148 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdirSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { createClient, type Sandbox } from '@svc/sdk';
+import { describeRequiring, temporaryFolder, waitFor, type TemporaryFolder } from '@svc/testing';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { apiClient, type ApiClient } from './api-client.ts';
+import { startPlatform, type RunningPlatform } from './running-platform.ts';
+
+const ENVIRONMENT = { SVC_SANDBOXES_IMAGE_REGISTRY: '', SVC_SERVICES: 'object-store,sandboxes' };
+
+/** Real FUSE mounts of a real object store in real sandboxes. */
+describeRequiring(['linux', 'root'], 'a bucket in a sandbox', () => {
+  let folder: TemporaryFolder;
+  let platform: RunningPlatform;
+  let api: ApiClient;
+  let bucket: string;
+
+  const start = async (): Promise<void> => {
+    platform = await startPlatform({ dataFolder: join(folder.path, 'data'), environment: ENVIRONMENT });
+    api = apiClient(platform.ready);
+  };
+  beforeAll(async () => {
+    folder = await temporaryFolder();
+    await start();
+    bucket = await newBucket();
+  });
+  afterAll(async () => {
+    for await (const { id } of sandboxes().list()) await (await sandboxes().get(id)).delete();
+    await platform.stop();
+    await folder.remove();
+  });
+
+  const store = () => `/api/v1/workspace/${platform.ready.workspace_uuid}/object-store/buckets`;
+  const newBucket = async (): Promise<string> => {
+    const name = `mounted-${randomBytes(6).toString('hex')}`;
+    await api.post(store(), { name });
+    return name;
+  };
+  const sandboxes = () =>
+    createClient({ baseUrl: platform.ready.url, credential: { kind: 'token', token: platform.ready.token } }).sandboxes;
+  const mounted = (more: object = {}, name = bucket): Promise<Sandbox> =>
+    sandboxes().create({ image: 'busybox', mounts: [{ bucket: name, path: '/data', ...more }] }, { waitMs: 120_000 });
+  const shell = async (sandbox: Sandbox, command: string): Promise<string> => {
+    const { stdout, stderr } = await sandbox.run(command);
+    return stdout + stderr;
+  };
+  /** The processes that serve mounts of this platform. */
+  const programs = (): number[] => {
+    const runFolder = createHash('sha256').update(join(folder.path, 'data')).digest('hex').slice(0, 12);
+    return readdirSync('/proc').flatMap((pid) => {
+      const isOurs = linkOf(`/proc/${pid}/exe`).startsWith(`/run/svc/${runFolder}/bucket-mount-`);
+      return isOurs ? [Number(pid)] : [];
+    });
+  };
+
+  it('is a file system: files, folders, links, renames, appends and attributes', async () => {
+    const sandbox = await mounted();
+    expect(await shell(sandbox, 'cd /data && echo one > a && echo two >> a && cat a && wc -c < a')).toBe(
+      'one\ntwo\n8\n',
+    );
+    expect(await shell(sandbox, 'cd /data && mkdir -p d/e && mv a d/e/b && ln -s e/b d/l && cat d/l && ls -R')).toBe(
+      'one\ntwo\n.:\nd\n\n./d:\ne\nl\n\n./d/e:\nb\n',
+    );
+    expect(await shell(sandbox, 'cd /data && chmod 640 d/e/b && chown 33:44 d/e/b && stat -c %a:%u:%g d/e/b')).toBe(
+      '640:33:44\n',
+    );
+    expect(
+      await shell(sandbox, 'cd /data && printf XX | dd of=d/e/b bs=1 seek=1 conv=notrunc 2>/dev/null; cat d/e/b'),
+    ).toBe('oXX\ntwo\n');
+    expect(await shell(sandbox, 'cd /data && exec 3<d/e/b && rm -r d && cat <&3; ls')).toBe('oXX\ntwo\n');
+    expect(await shell(sandbox, 'cd /data && rmdir none; mkdir f; touch f/x; rmdir f; mknod p p')).toMatch(
+      /No such file.*\n.*not empty.*\n.*(not permitted|not supported|not implemented)/,
+    );
+    await sandbox.delete();
+  });
+
+  it('has what another sandbox has closed, in large files and appended ones too', async () => {
+    const [writer, reader] = [await mounted(), await mounted({ read_only: true })];
+    await shell(writer, 'dd if=/dev/urandom of=/data/big bs=1M count=24 2>/dev/null; echo end >> /data/big');
+    const sum = await shell(writer, 'md5sum < /data/big');
+    expect(await shell(reader, 'md5sum < /data/big')).toBe(sum);
+    await shell(writer, 'echo more >> /data/big; mv /data/big /data/renamed');
+    await waitFor(async () => (await shell(reader, 'tail -c 9 /data/renamed')) === 'end\nmore\n');
+    await Promise.all([writer.delete(), reader.delete()]);
+  });
+
+  it('has nothing of the bucket outside of the prefix, and no way around read-only', async () => {
+    const [all, part] = [await mounted(), await mounted({ prefix: 'in/side', read_only: true })];
+    await shell(all, 'mkdir -p /data/in/side; echo kept > /data/in/side/file; echo secret > /data/in/secret');
+    await waitFor(async () => (await shell(part, 'cat /data/file')) === 'kept\n');
+    expect(await shell(part, 'ls -A /data; cat /data/../data/../secret /data/%2e%2e/secret')).not.toContain('secret\n');
+    const tries = [
+      'echo x > /data/file',
+      'rm /data/file',
+      'mount -o remount,rw /data',
+      'umount /data',
+      'chmod 0 /data/file',
+    ];
+    for (const each of tries) expect((await part.run(each)).exitCode).not.toBe(0);
+    expect((await part.run('ls /dev/fuse')).exitCode).not.toBe(0);
+    expect(await shell(all, 'echo y > /data/in/side/file; cat /data/in/side/file')).toBe('y\n'); // the control
+    await Promise.all([all.delete(), part.delete()]);
+    await waitFor(() => programs().length === 0);
+  });
+
+  it('loses nothing that was closed, and works on, when the platform is killed', async () => {
+    const { id } = await mounted();
+    const loop = 'n=0; while [ $n -lt 100000 ]; do n=$((n+1)); echo $n > /data/count && echo $n > /tmp/closed; done';
+    const counting = await sandboxes().get(id);
+    await counting.run(`(${loop}) > /tmp/errors 2>&1 &`);
+    const closed = async (): Promise<number> => Number(await shell(await sandboxes().get(id), 'cat /tmp/closed'));
+    await waitFor(async () => (await closed()) > 50);
+    await platform.kill();
+    await start();
+    const before = await closed();
+    expect(Number(await shell(await sandboxes().get(id), 'cat /data/count'))).toBeGreaterThanOrEqual(before);
+    await waitFor(async () => (await closed()) > before + 50);
+    expect(await shell(await sandboxes().get(id), 'cat /tmp/errors')).toBe('');
+    await (await sandboxes().get(id)).delete();
+  });
+
+  it('ends with the bucket, also for files that are open, and comes back with a restart after a crash', async () => {
+    const name = await newBucket();
+    const sandbox = await mounted({}, name);
+    await shell(sandbox, 'echo x > /data/file');
+    for (const pid of programs()) process.kill(pid, 'SIGKILL');
+    expect((await sandbox.run('ls /data')).exitCode).not.toBe(0);
+    await sandbox.stop();
+    await sandbox.start();
+    expect(await shell(sandbox, 'cat /data/file')).toBe('x\n');
+    await sandbox.run(
+      '(exec 3</data/file; while cat <&3 && cat /data/file; do sleep 0.1; done; echo ended > /tmp/end) >/dev/null 2>&1 &',
+    );
+    await api.delete(`${store()}/${name}`);
+    await waitFor(async () => (await shell(sandbox, 'cat /tmp/end')) === 'ended\n');
+    expect(await shell(sandbox, 'ls /data')).toContain('Input/output error');
+    await sandbox.delete();
+  });
+});
+
+function linkOf(file: string): string {
+  try {
+    return readlinkSync(file);
+  } catch {
+    return ''; // no process, one of the kernel, or one that has ended
+  }
+}
