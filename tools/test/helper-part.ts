@@ -6,6 +6,7 @@ import type { Part, PartContext, PartOutcome, TestResult } from './part.ts';
 import { runInGroup } from './process-group.ts';
 
 const SOURCE = 'native/sandbox-agent';
+const MOUNT_SOURCE = 'native/bucket-mount';
 const RECORD = 'node tools/helper/main.ts';
 const TIMEOUT_MS = 10 * 60_000;
 const FUZZ_INPUTS = '2000x';
@@ -36,12 +37,22 @@ export const helperPart: Part = {
   run: runHelper,
 };
 
+interface HelperStep {
+  readonly name: string;
+  readonly args: readonly string[];
+  /** Folder of the program; defaults to that of the helper. */
+  readonly source?: string;
+}
+
 async function runHelper(context: PartContext): Promise<PartOutcome> {
-  const steps = [
+  const steps: readonly HelperStep[] = [
     { name: 'go vet finds nothing', args: ['vet', './...'] },
     { name: 'go test passes', args: ['test', './...'] },
     { name: 'the modules are those of go.sum', args: ['mod', 'verify'] },
     ...FUZZ_TARGETS.map(([target, folder]) => fuzzStep(target, folder)),
+    { name: 'go vet finds nothing in the bucket mount', args: ['vet', './...'], source: MOUNT_SOURCE },
+    { name: 'go test passes for the bucket mount', args: ['test', './...'], source: MOUNT_SOURCE },
+    { name: 'the modules of the bucket mount are those of go.sum', args: ['mod', 'verify'], source: MOUNT_SOURCE },
   ];
   const results: TestResult[] = [];
   const outputs: string[] = [];
@@ -51,7 +62,7 @@ async function runHelper(context: PartContext): Promise<PartOutcome> {
     const { exitCode } = await runInGroup({
       command: 'go',
       args: step.args,
-      cwd: join(context.root, SOURCE),
+      cwd: join(context.root, step.source ?? SOURCE),
       environment: { ...context.environment, GOTOOLCHAIN: 'local', GOFLAGS: '' },
       timeoutMs: TIMEOUT_MS,
       signal: context.signal,
@@ -60,7 +71,7 @@ async function runHelper(context: PartContext): Promise<PartOutcome> {
     results.push(check(step.name, exitCode === 0, `exit code ${exitCode}`));
     if (exitCode !== 0) outputs.push(readFileSync(logFile, 'utf8'));
   }
-  results.push(await compareChecksums(context));
+  results.push(await compareChecksums(context, 'sandbox-agent'), await compareChecksums(context, 'bucket-mount'));
   return { results, output: outputs.join('\n') };
 }
 
@@ -74,11 +85,14 @@ function fuzzStep(target: string, folder: string) {
 }
 
 /** Builds every binary and compares the checksums with the recorded ones. */
-async function compareChecksums({ root, environment, progress }: PartContext): Promise<TestResult> {
-  const name = 'a build of the sources gives the recorded checksums';
+async function compareChecksums(
+  { root, environment, progress }: PartContext,
+  program: 'sandbox-agent' | 'bucket-mount',
+): Promise<TestResult> {
+  const name = `a build of native/${program} gives the recorded checksums`;
   try {
-    const built = await buildAndRecord({ root, environment, progress, write: false });
-    const recorded = readFileSync(join(root, SOURCE, 'SHA256SUMS'), 'utf8');
+    const built = await buildAndRecord({ root, environment, progress, write: false, program });
+    const recorded = readFileSync(join(root, 'native', program, 'SHA256SUMS'), 'utf8');
     return check(name, built === recorded, `built:\n${built}recorded:\n${recorded}to record it: ${RECORD}`);
   } catch (error) {
     return check(name, false, error instanceof Error ? error.message : String(error));

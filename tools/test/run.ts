@@ -113,7 +113,7 @@ async function withGo(
   }
 }
 
-/** Builds the sandbox helper before the tests that start sandboxes, so that no test's time limit includes it. */
+/** Builds the sandbox helper and the program of mounts before the tests that start sandboxes, so that no test's time limit includes it. */
 async function buildHelper(
   parts: readonly SelectedPart[],
   environment: Readonly<Record<string, string>>,
@@ -125,6 +125,7 @@ async function buildHelper(
     const say = (line: string): void => progress.print(line);
     const binaries = createHelperBinaries({ root: options.root, environment, progress: say });
     await binaries(process.arch, options.signal);
+    await binaries(process.arch, options.signal, 'bucket-mount');
   } catch (error) {
     progress.print(error instanceof Error ? error.message : String(error)); // the tests that need it fail
   }

@@ -22,6 +22,8 @@ export interface PlatformPackageOptions {
   consoleFolder: string;
   /** The sandbox helper of the architecture. */
   helperFile: string;
+  /** The program that serves mounted buckets, of the architecture. */
+  mountFile: string;
   /** Package to write; never left incomplete. Its bill of materials is written beside it, and is also in it. */
   output: string;
   cacheFolder: string;

@@ -41,6 +41,7 @@ describeRequiring(['command:dpkg-deb', 'command:apt-get'], "the platform's image
       architecture: 'x64',
       consoleFolder,
       helperFile: import.meta.filename,
+      mountFile: import.meta.filename,
       output,
       cacheFolder,
     } as const;
@@ -61,6 +62,7 @@ describeRequiring(['command:dpkg-deb', 'command:apt-get'], "the platform's image
       architecture: 'arm64',
       consoleFolder,
       helperFile: import.meta.filename,
+      mountFile: import.meta.filename,
       output,
       cacheFolder,
     });
@@ -86,6 +88,7 @@ describeRequiring(['command:dpkg-deb'], "the platform's Debian package", () => {
       architecture: OWN_ARCHITECTURE,
       consoleFolder,
       helperFile: import.meta.filename,
+      mountFile: import.meta.filename,
       output,
       cacheFolder,
     } as const;

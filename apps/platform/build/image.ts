@@ -28,6 +28,8 @@ export interface PlatformImageOptions {
   consoleFolder: string;
   /** The sandbox helper of the architecture. */
   helperFile: string;
+  /** The program that serves mounted buckets, of the architecture. */
+  mountFile: string;
   /** Archive to write; never left incomplete. Its bill of materials is written beside it. */
   output: string;
   /** Image name in container engines; defaults to `localhost/svc:VERSION`. */

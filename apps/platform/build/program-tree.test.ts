@@ -16,7 +16,14 @@ async function ownTree(): Promise<Map<string, TarEntry>> {
   await mkdir(join(folder.path, 'assets'));
   await writeFile(join(folder.path, 'index.html'), '<!doctype html>');
   const helperFile = join(folder.path, 'index.html'); // any file: the tree copies it
-  const options = { root, architecture: 'x64', consoleFolder: folder.path, helperFile, target: TARGET } as const;
+  const options = {
+    root,
+    architecture: 'x64',
+    consoleFolder: folder.path,
+    helperFile,
+    mountFile: helperFile,
+    target: TARGET,
+  } as const;
   const { entries } = await programTree(options);
   return new Map(entries.map((entry) => [posix.relative(TARGET, entry.path), entry]));
 }
@@ -88,6 +95,7 @@ describe('the tree of an installed svc', () => {
     expect(paths.filter((path) => path.includes('linux-arm64/'))).toEqual([]);
     expect(paths).toContain('console/index.html');
     expect(paths).toContain('helper/linux-x64/sandbox-agent');
+    expect(paths).toContain('helper/linux-x64/bucket-mount');
   });
 });
 

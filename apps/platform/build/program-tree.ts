@@ -13,6 +13,8 @@ export interface ProgramTreeOptions {
   consoleFolder: string;
   /** The sandbox helper of the architecture. */
   helperFile: string;
+  /** The program that serves mounted buckets, of the architecture. */
+  mountFile: string;
   /** Folder of the program in the image or package, relative to the root. */
   target: string;
 }
@@ -55,6 +57,7 @@ const SHIPPED: readonly string[] = [
   'package.json',
   'LICENSE',
   'native/sandbox-agent/SHA256SUMS',
+  'native/bucket-mount/SHA256SUMS',
   'deploy/helm/svc-agent',
   'deploy/kubernetes/svc-agent.yaml',
 ];
@@ -69,6 +72,7 @@ export async function programTree({
   architecture,
   consoleFolder,
   helperFile,
+  mountFile,
   target,
 }: ProgramTreeOptions): Promise<ProgramTree> {
   const { packages: lock } = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as { packages: Lock }; // npm's file
@@ -88,9 +92,14 @@ export async function programTree({
   }
   for (const path of SHIPPED) entries.push(...(await filesBelow(root, path, target, () => true)));
   entries.push(...(await filesBelow(consoleFolder, '', posix.join(target, 'console'), () => true)));
-  const { size: sizeBytes } = await stat(helperFile);
-  const helper = posix.join(target, 'helper', `linux-${architecture}`, 'sandbox-agent');
-  entries.push({ type: 'stored', path: helper, mode: 0o755, file: helperFile, sizeBytes });
+  for (const [name, file] of [
+    ['sandbox-agent', helperFile],
+    ['bucket-mount', mountFile],
+  ] as const) {
+    const { size: sizeBytes } = await stat(file);
+    const path = posix.join(target, 'helper', `linux-${architecture}`, name);
+    entries.push({ type: 'stored', path, mode: 0o755, file, sizeBytes });
+  }
   return { entries, components };
 }
 

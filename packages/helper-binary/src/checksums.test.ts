@@ -10,9 +10,13 @@ const SOURCES = join(ROOT, 'native/sandbox-agent');
 const BUILD_LIMIT_MS = 10 * 60_000;
 const MAX_BINARY_BYTES = 3.25 * 1024 * 1024;
 
-it('SHA256SUMS is of the sources beside it; `node tools/helper/main.ts` writes it after a change', async () => {
-  expect(await hashSources(SOURCES)).toBe((await readChecksums(SOURCES)).sources);
-});
+it.each(['sandbox-agent', 'bucket-mount'])(
+  'SHA256SUMS of %s is of the sources beside it; `node tools/helper/main.ts` writes it after a change',
+  async (program) => {
+    const sources = join(ROOT, 'native', program);
+    expect(await hashSources(sources)).toBe((await readChecksums(sources)).sources);
+  },
+);
 
 it(
   'the helper is small, since each sandbox has it in memory',

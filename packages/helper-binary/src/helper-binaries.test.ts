@@ -94,6 +94,19 @@ describe('the helper of a checkout', () => {
     await expect(helper()('riscv64')).rejects.toThrow('there is no helper for riscv64');
   });
 
+  it('is one of two programs, each with its own sources, record and folder', async () => {
+    await mkdir(join(root, 'native/bucket-mount'));
+    await write('native/bucket-mount/main.go', 'package mount\n');
+    await buildAndRecord({ ...settings('installed'), write: true, program: 'bucket-mount' });
+    const mount = await helper()('x64', undefined, 'bucket-mount');
+    expect(await readFile(mount.file, 'utf8')).toBe('amd64\npackage mount\n');
+    expect(mount.file).toContain('/.cache/bucket-mount/');
+    expect((await readChecksums(join(root, 'native/bucket-mount'))).binaries.get('linux-x64/bucket-mount')).toBe(
+      mount.sha256,
+    );
+    expect((await helper()('x64')).sha256).toBe(await recorded());
+  });
+
   it('is built once when several ask for it at the same time, in one process or in two', async () => {
     const script = `import { createHelperBinaries } from ${JSON.stringify(join(import.meta.dirname, 'index.ts'))};
       const { progress, ...settings } = ${JSON.stringify(settings('installed'))};

@@ -47,17 +47,19 @@ export function registerPackageCommand(program: Command): void {
     });
 }
 
-/** What both builds need; builds the console and the helper if their sources changed. */
+/** What both builds need; builds the console and the programs of sandboxes if their sources changed. */
 async function readSource({ arch: architecture = OWN_ARCHITECTURE, output }: PackageFlags) {
   const { ensureConsoleBuilt } = await import('@svc/console/build');
   const consoleFolder = await ensureConsoleBuilt({ root: PROJECT_ROOT, cacheDir: CACHE_FOLDER });
-  const helper = await createHelper((line) => void process.stderr.write(`svc: ${line}\n`))(architecture);
-  const helperFile = helper.file;
+  const binaries = createHelper((line) => void process.stderr.write(`svc: ${line}\n`));
+  const { file: helperFile } = await binaries(architecture);
+  const { file: mountFile } = await binaries(architecture, undefined, 'bucket-mount');
   return {
     root: PROJECT_ROOT,
     architecture,
     consoleFolder,
     helperFile,
+    mountFile,
     output: resolve(output),
     cacheFolder: CACHE_FOLDER,
   };
