@@ -158,3 +158,8 @@ function parseFacts(value: unknown): LauncherFacts {
   const { cgroups, controllers } = value as Partial<LauncherFacts>; // our own binary's greeting
   return { cgroups: cgroups ?? 'unknown', controllers: controllers ?? [] };
 }
+
+/** The fields of an answer: the launcher's answers are JSON objects from our own binary. */
+export function fields(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}

@@ -22,7 +22,7 @@ import { LocalEgress } from './egress/local-egress.ts';
 import type { IssueCertificate } from './gateway/host-certificates.ts';
 import { runscStream } from './gvisor/runsc-stream.ts';
 import { imagesInUse, readKept, writeRecord, type KeptSandbox } from './kept-sandbox.ts';
-import { LauncherFailure } from './launcher-process.ts';
+import { fields, LauncherFailure } from './launcher-process.ts';
 import { LocalBuilds } from './local-builds.ts';
 import { LocalSnapshots } from './local-snapshots.ts';
 import { LocalVolumes } from './local-volumes.ts';
@@ -395,9 +395,4 @@ export class LocalDriver implements SandboxDriver {
       .replaceAll(this.#options.dataFolder, '(data)');
     return sandboxErrors[isCauseCode(code) ? code : 'RUNTIME_FAILED']({ details: { reason }, cause: error });
   }
-}
-
-/** The launcher's answers are JSON objects from our own binary. */
-function fields(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
