@@ -303,7 +303,7 @@ export class SandboxService {
       throw sandboxErrors.SNAPSHOTS_UNAVAILABLE({ details: { field: 'on_drain', driver: this.#context.driver.name } });
     }
     if (request.volumes.length > 0) assertHasVolumes(this.#context.driver, 'volumes');
-    if (request.mounts.length > 0) assertMountsBuckets(this.#context.driver);
+    if (request.mounts.length > 0) assertMountsBuckets(this.#context.driver, request.isolation);
     if (request.onNodeLost === 'restore') assertRestores(request, 'on_node_lost', this.#context);
     if (request.onDrain === 'move') assertRestores(request, 'on_drain', this.#context);
     if (request.egressAllow !== null && this.#context.driver.limitsEgress !== true) {

@@ -95,6 +95,11 @@ describe('mounts of buckets', () => {
       status: 501,
       body: { code: 'MOUNTS_UNAVAILABLE', details: { reason: 'the host has no /dev/fuse', field: 'mounts' } },
     });
+    driver.noMountsReason = null;
+    expect(await create([photos], { more: { isolation: 'gvisor' } })).toMatchObject({
+      status: 501,
+      body: { code: 'MOUNTS_UNAVAILABLE', details: { reason: 'sandboxes with gVisor cannot' } },
+    });
     const other = new FakeDriver();
     const bare = await startPlatform({ driver: other });
     const answer = await bare.call('POST', '/api/sandboxes', { body: { image: 'busybox', mounts: [photos] } });

@@ -1,6 +1,6 @@
 import type { Maker } from '@svc/access';
 import { sandboxErrors } from '../../errors.ts';
-import type { MountedBucket, SandboxDriver } from '../driver.ts';
+import type { Isolation, MountedBucket, SandboxDriver } from '../driver.ts';
 
 export const MAX_MOUNTS_OF_SANDBOX = 8;
 
@@ -52,9 +52,10 @@ export function servedFolder(workspaceUuid: string, mount: BucketMount): ServedF
   return { workspaceUuid, bucketName, bucketId, prefix, readOnly, principalId: maker.principalId };
 }
 
-/** Throws MOUNTS_UNAVAILABLE. */
-export function assertMountsBuckets(driver: SandboxDriver): void {
-  const reason = driver.whyNoMounts === undefined ? `the driver ${driver.name} cannot` : driver.whyNoMounts();
+/** Throws MOUNTS_UNAVAILABLE. gVisor has not been tested with FUSE on the host, so that it is refused. */
+export function assertMountsBuckets(driver: SandboxDriver, isolation: Isolation = 'namespaces'): void {
+  const ofDriver = driver.whyNoMounts === undefined ? `the driver ${driver.name} cannot` : driver.whyNoMounts();
+  const reason = isolation === 'gvisor' ? 'sandboxes with gVisor cannot' : ofDriver;
   if (reason !== null) throw sandboxErrors.MOUNTS_UNAVAILABLE({ details: { field: 'mounts', reason } });
 }
 
