@@ -28,6 +28,8 @@ type content struct {
 	spool    *os.File
 	have     ranges
 	dirty    bool
+	// emptied: a stored file was opened to be replaced, and nothing has been written yet.
+	emptied bool
 	// gone: the name is another file's now, or nobody's.
 	gone   bool
 	reader *blockReader
@@ -72,6 +74,7 @@ func (c *content) write(data []byte, off int64) error {
 		return err
 	}
 	c.size, c.dirty, c.modified = max(c.size, off+int64(len(data))), true, time.Now()
+	c.emptied = false
 	return nil
 }
 
@@ -111,7 +114,14 @@ func (c *content) truncate(size int64) error {
 	}
 	c.baseSize = min(c.baseSize, size)
 	c.size, c.dirty, c.modified = size, true, time.Now()
+	c.emptied = size == 0 && c.base != nil
 	return nil
+}
+
+func (c *content) isEmptied() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.emptied
 }
 
 func (c *content) read(ctx context.Context, path string, into []byte, off int64) (int, error) {
@@ -195,7 +205,7 @@ func (c *content) store(path string) error {
 		return err
 	}
 	c.dropReader()
-	c.base, c.baseSize, c.dirty = &stored, stored.Size, false
+	c.base, c.baseSize, c.dirty, c.emptied = &stored, stored.Size, false, false
 	return nil
 }
 

@@ -102,8 +102,14 @@ func (n *node) Write(ctx context.Context, f fs.FileHandle, data []byte, off int6
 	return uint32(len(data)), 0
 }
 
-// Flush comes with each close, which is answered once the file is stored.
-func (n *node) Flush(_ context.Context, f fs.FileHandle) syscall.Errno { return n.storeOpen(f) }
+// Flush comes with each close, which is answered once the file is stored. A shell closes a copy of the descriptor before
+// the program behind `> file` writes anything: an empty file then would be seen by others.
+func (n *node) Flush(_ context.Context, f fs.FileHandle) syscall.Errno {
+	if f.(*handle).c.isEmptied() {
+		return 0
+	}
+	return n.storeOpen(f)
+}
 
 func (n *node) Fsync(_ context.Context, f fs.FileHandle, _ uint32) syscall.Errno {
 	if f == nil {
@@ -120,6 +126,9 @@ func (n *node) storeOpen(f fs.FileHandle) syscall.Errno {
 
 func (n *node) Release(_ context.Context, f fs.FileHandle) syscall.Errno {
 	c := f.(*handle).c
+	if c.isEmptied() {
+		_ = n.storeOpen(f) // nobody waits for it
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	c.users--

@@ -24,6 +24,12 @@ type listing struct {
 	failed  syscall.Errno
 }
 
+// Opendir asks, since many programs take a listing that fails for an empty folder.
+func (n *node) Opendir(ctx context.Context) syscall.Errno {
+	_, err := n.m.platform.ask(ctx, call{method: http.MethodGet, op: "lease"}, nil)
+	return errnoOf(err)
+}
+
 func (n *node) Readdir(context.Context) (fs.DirStream, syscall.Errno) {
 	l := &listing{n: n, hasMore: true}
 	for name, child := range n.Children() {

@@ -14,6 +14,8 @@ describe('svc volume', () => {
   it('says what is wrong with its arguments', async () => {
     const volume = await svc.run(['sandbox', 'create', 'busybox', '--volume', 'data']);
     expect([volume.exitCode, volume.stderr]).toEqual([2, expect.stringContaining('use NAME:/path or NAME:/path:ro')]);
+    const mount = await svc.run(['sandbox', 'create', 'busybox', '--mount', 'photos']);
+    expect([mount.exitCode, mount.stderr]).toEqual([2, expect.stringContaining('BUCKET/PREFIX:/path')]);
     const size = await svc.run(['volume', 'create', 'data', '--size', 'large']);
     expect([size.exitCode, size.stderr]).toEqual([2, expect.stringContaining('"large" is not a size in MiB')]);
     const gone = await svc.run(['volume', 'rm', 'none']);

@@ -62,7 +62,9 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   });
 
   const shell = async (command: string): Promise<string> => {
-    const { stdout, stderr, exitCode } = await sandbox.run(`export HOME=/root PATH=$PATH:/usr/lib/git-core; ${command}`);
+    const { stdout, stderr, exitCode } = await sandbox.run(
+      `export HOME=/root PATH=$PATH:/usr/lib/git-core; ${command}`,
+    );
     expect([exitCode, stderr]).toEqual([0, '']);
     return stdout;
   };

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient, type Sandbox } from '@svc/sdk';
-import { describeRequiring, temporaryFolder, waitFor, type TemporaryFolder } from '@svc/testing';
+import { describeRequiring, findCommand, temporaryFolder, waitFor, type TemporaryFolder } from '@svc/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { apiClient, type ApiClient } from './api-client.ts';
 import { startPlatform, type RunningPlatform } from './running-platform.ts';
@@ -104,20 +104,48 @@ describeRequiring(['linux', 'root'], 'a bucket in a sandbox', () => {
     await waitFor(() => programs().length === 0);
   });
 
-  it('loses nothing that was closed, and works on, when the platform is killed', async () => {
-    const { id } = await mounted();
-    const loop = 'n=0; while [ $n -lt 100000 ]; do n=$((n+1)); echo $n > /data/count && echo $n > /tmp/closed; done';
-    const counting = await sandboxes().get(id);
-    await counting.run(`(${loop}) > /tmp/errors 2>&1 &`);
-    const closed = async (): Promise<number> => Number(await shell(await sandboxes().get(id), 'cat /tmp/closed'));
-    await waitFor(async () => (await closed()) > 50);
-    await platform.kill();
-    await start();
-    const before = await closed();
-    expect(Number(await shell(await sandboxes().get(id), 'cat /data/count'))).toBeGreaterThanOrEqual(before);
-    await waitFor(async () => (await closed()) > before + 50);
-    expect(await shell(await sandboxes().get(id), 'cat /tmp/errors')).toBe('');
-    await (await sandboxes().get(id)).delete();
+  it.each(['kill', 'stop'] as const)(
+    'loses nothing that was closed, and works on, after a %s of the platform',
+    async (end) => {
+      // A file that is being written is seen as a whole through another mount.
+      const mounts = [
+        { bucket, path: '/data' },
+        { bucket, path: '/seen', read_only: true },
+      ];
+      const { id } = await sandboxes().create({ image: 'busybox', mounts }, { waitMs: 120_000 });
+      const at = async (command: string): Promise<string> => shell(await sandboxes().get(id), command);
+      const count = 'echo $n > /data/count && echo $n > /tmp/next && mv /tmp/next /tmp/closed';
+      await at('rm -f /data/count');
+      await at(`(n=0; while [ $n -lt 100000 ]; do n=$((n+1)); ${count}; done) > /tmp/errors 2>&1 &`);
+      const closed = async (): Promise<number> => Number(await at('cat /tmp/closed'));
+      await waitFor(async () => (await closed()) > 50);
+      await platform[end]();
+      await start();
+      const before = await closed();
+      expect(Number(await at('cat /seen/count'))).toBeGreaterThanOrEqual(before);
+      await waitFor(async () => (await closed()) > before + 50);
+      expect(await at('cat /tmp/errors')).toBe('');
+      await (await sandboxes().get(id)).delete();
+    },
+  );
+
+  it.each(['crun', 'runc'])('is the same with the runtime %s', async (runtime) => {
+    if (findCommand(runtime, process.env['PATH']) === null) return;
+    await using other = await startPlatform({
+      dataFolder: join(folder.path, runtime),
+      environment: { ...ENVIRONMENT, SVC_SANDBOXES_RUNTIME: runtime },
+    });
+    const { ready } = other;
+    await apiClient(ready).post(`/api/v1/workspace/${ready.workspace_uuid}/object-store/buckets`, { name: 'work' });
+    const client = createClient({ baseUrl: ready.url, credential: { kind: 'token', token: ready.token } });
+    const mounts = [
+      { bucket: 'work', path: '/data' },
+      { bucket: 'work', path: '/ro', read_only: true },
+    ];
+    const sandbox = await client.sandboxes.create({ image: 'busybox', mounts }, { waitMs: 120_000 });
+    expect(await shell(sandbox, 'echo x > /data/file; mv /data/file /data/moved; cat /ro/moved')).toBe('x\n');
+    expect((await sandbox.run('rm /ro/moved')).exitCode).not.toBe(0);
+    await sandbox.delete();
   });
 
   it('ends with the bucket, also for files that are open, and comes back with a restart after a crash', async () => {
