@@ -260,6 +260,13 @@ func (c *content) detach(path string) error {
 	return nil
 }
 
+// attach takes a detach back whose reason has failed: the next close stores the file again.
+func (c *content) attach() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.gone, c.dirty = false, true
+}
+
 // spoolReader reads zeros where nothing was written.
 type spoolReader struct{ c *content }
 

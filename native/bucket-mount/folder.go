@@ -140,8 +140,9 @@ func (n *node) Unlink(ctx context.Context, name string) syscall.Errno {
 	n.m.names.Lock()
 	defer n.m.names.Unlock()
 	defer n.forget()
+	var opened *content
 	if child := childOf(n, name); child != nil {
-		if c := child.open(); c != nil {
+		if c := child.open(); c != nil && !c.gone {
 			isStored := c.base != nil
 			if err := c.detach(n.pathOf(name)); err != nil {
 				return errnoOf(err)
@@ -149,9 +150,14 @@ func (n *node) Unlink(ctx context.Context, name string) syscall.Errno {
 			if !isStored {
 				return 0
 			}
+			opened = c
 		}
 	}
-	return n.remove(ctx, name, kindFile)
+	errno := n.remove(ctx, name, kindFile)
+	if errno != 0 && opened != nil {
+		opened.attach()
+	}
+	return errno
 }
 
 func (n *node) Rmdir(ctx context.Context, name string) syscall.Errno {
@@ -221,11 +227,13 @@ func (n *node) Rename(ctx context.Context, name string, newParent fs.InodeEmbedd
 		}
 	}
 	query := url.Values{"from": {from}, "to": {to}}
+	var opened *content
 	if replaced := childOf(target, newName); replaced != nil {
-		if c := replaced.open(); c != nil && flags == 0 && from != to {
+		if c := replaced.open(); c != nil && !c.gone && flags == 0 && from != to {
 			if err := c.detach(to); err != nil {
 				return errnoOf(err)
 			}
+			opened = c
 		}
 	}
 	if flags&unix.RENAME_NOREPLACE != 0 {
@@ -233,9 +241,12 @@ func (n *node) Rename(ctx context.Context, name string, newParent fs.InodeEmbedd
 	}
 	repeated, err := n.m.platform.ask(ctx, call{method: http.MethodPost, op: "rename", query: query}, nil)
 	if repeated && errnoOf(err) == syscall.ENOENT {
-		if _, found := n.m.platform.stat(ctx, to); found == nil {
-			return 0
+		if _, missing := n.m.platform.stat(ctx, to); missing == nil {
+			err = nil
 		}
+	}
+	if err != nil && opened != nil {
+		opened.attach()
 	}
 	return errnoOf(err)
 }
