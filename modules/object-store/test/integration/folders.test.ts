@@ -185,6 +185,16 @@ describe('a bucket as a folder', () => {
     ]);
   });
 
+  it('fails a write beyond the quota of the bucket, and keeps what was there', async () => {
+    await put('home/file', 'before');
+    const { bucketId } = place;
+    const document = JSON.stringify({ quota: { maxBytes: 10 } });
+    await store.metadata.putBucketDocument({ bucketId, name: 'settings', document, nowMs: Date.now() });
+    expect(await ask('PUT', 'write', { path: 'file' }, { body: 'far too much' })).toEqual({ errno: 'EDQUOT' });
+    const { etag } = (await ask('GET', 'stat', { path: 'file' })) as { etag: string };
+    expect(await read('file', etag)).toBe('before');
+  });
+
   it('appends without rewriting large parts, again and again, and to the version it names only', async () => {
     const base = randomBytes(6 * MIB);
     let entry = (await ask('PUT', 'write', { path: 'log' }, { body: base })) as { etag: string; size: number };
