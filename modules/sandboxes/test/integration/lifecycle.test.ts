@@ -51,8 +51,7 @@ describe('sandbox lifecycle', () => {
       idle_timeout_seconds: 60,
       max_lifetime_seconds: 3600,
     });
-    const { id } = created.body;
-    expect([created.status, created.headers.get('location')]).toEqual([201, `/api/containers/${id}`]);
+    expect([created.status, created.headers.get('location')]).toEqual([201, `/api/containers/${created.body['id']}`]);
     expect(created.body).toEqual({
       id: expect.stringMatching(/^sbx_[a-z2-7]{26}$/),
       name: 'first',
@@ -67,7 +66,8 @@ describe('sandbox lifecycle', () => {
       paused_at: null,
       egress_allow: null,
       egress_rules: [],
-      ...{ volumes: [], mounts: [] },
+      volumes: [],
+      mounts: [],
       expires_at: '2026-01-01T01:00:00.000Z',
       on_expiry: 'delete',
       last_activity_at: '2026-01-01T00:00:00.000Z',
@@ -82,7 +82,7 @@ describe('sandbox lifecycle', () => {
       on_node_lost: 'wait',
       image_progress: null,
     });
-    expect((await platform.call('GET', `/api/sandboxes/${id}`)).body).toEqual(created.body);
+    expect((await platform.call('GET', `/api/sandboxes/${created.body['id']}`)).body).toEqual(created.body);
   });
 
   it('returns 202 while creating, and a long poll returns once it runs', async () => {
