@@ -107,7 +107,7 @@ export function volumeContract({ subject, inside, signal }: VolumeContractDeps):
     const spec = await start('vol-busy');
     await output(spec, 'echo first > /data/kept; sync');
     const loop = '(i=0; while :; do i=$((i+1)); echo $i > /data/n.new; mv /data/n.new /data/n; done) >/dev/null 2>&1 &';
-    await output(spec, loop);
+    await output(spec, `${loop} while [ ! -s /data/n ]; do :; done`);
     await volumes().copy(VOLUME, 'vol_running');
     const later = await output(spec, 'n=$(cat /data/n); while [ "$n" = "$(cat /data/n)" ]; do :; done; echo goes on');
     expect(later).toBe('goes on\n');
