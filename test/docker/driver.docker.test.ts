@@ -21,8 +21,8 @@ describeRequiring(DOCKER_REQUIREMENTS, 'the Docker driver', () => {
     const { driver, again, dispose } = await dockerSubject({ socket: docker.socket });
     return { driver, spec: (name) => sampleSpec(name), again: () => again(), recount: () => docker.recount(), dispose };
   };
-  describe('DockerDriver', () => driverContract(subject, ['volumes']));
-  describe('DockerDriver with programs', () => runningContract(subject, ['volumes']));
+  describe('DockerDriver', () => driverContract(subject, ['mounts', 'volumes']));
+  describe('DockerDriver with programs', () => runningContract(subject, ['mounts', 'volumes']));
 
   it('leaves no snapshot image and no unnamed image behind', async () => {
     expect(await imagesOf(docker.socket, 'label=svc.snapshot')).toEqual([]);

@@ -16,6 +16,7 @@ const RUNTIME_CLASS = `svc-${randomUUID().slice(0, 8)}`;
 const LACKS: readonly TestedCapability[] = [
   'disk_limit',
   'disk_usage',
+  'mounts',
   'oom_survival',
   'pause',
   'process_limit',

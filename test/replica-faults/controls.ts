@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { waitFor } from '@svc/testing';
 import { sql } from 'kysely';
 import { controllerMounts } from '../sandbox-kills/ground.ts';
@@ -37,6 +38,7 @@ interface Control {
 }
 
 const PLANTED = 'sbx_planted';
+const REFUSED_LIMIT_MS = 15_000;
 
 /** Every fault that the auditor must find, each planted on purpose. */
 export const CONTROLS: readonly Control[] = [
@@ -271,8 +273,14 @@ async function createSandbox({ journal }: Campaign, holder: Replica): Promise<Kn
   return known;
 }
 
+/** Repeats what is refused with 503 for a moment, as clients do: replicas remember owners, also a planted one. */
 async function answered(replica: Replica, method: string, path: string, json?: unknown) {
-  const answer = await call(replica, method, path, json === undefined ? {} : { json });
+  const deadline = performance.now() + REFUSED_LIMIT_MS;
+  let answer = await call(replica, method, path, json === undefined ? {} : { json });
+  while (answer?.status === 503 && performance.now() < deadline) {
+    await delay(1_000);
+    answer = await call(replica, method, path, json === undefined ? {} : { json });
+  }
   if (answer === null || answer.status >= 300)
     throw new Error(`${method} ${path} answered ${answer?.status ?? 'nothing'}`);
   return answer;
