@@ -93,8 +93,11 @@ export class Maintenance {
 
   /** An agent may have moved to another replica before its old tunnel here is known to be dead. */
   async #renewTunnels(): Promise<void> {
-    const { tunnels, tunnelStore, clock, replicaId, leaseMs } = this.#options;
-    await tunnels.keepRenewed(() => tunnelStore.renew(replicaId, timestampAfter(clock.now(), leaseMs)));
+    const { clusters, tunnels, tunnelStore, clock, replicaId, leaseMs } = this.#options;
+    await tunnels.keepRenewed(
+      () => tunnelStore.renew(replicaId, timestampAfter(clock.now(), leaseMs)),
+      async (clusterId) => (await clusters.findById(clusterId)) !== undefined,
+    );
   }
 
   async #prune(): Promise<void> {

@@ -147,7 +147,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
         const progress = (await platform.call('GET', `/api/containers/${body['id']}`)).body['image_progress'];
         return progress?.stage === 'downloading' && progress;
       },
-      { timeoutMs: 10_000, description: 'progress' },
+      { timeoutMs: 30_000, description: 'progress' },
     );
     expect(shown).toMatchObject({ source: expect.stringContaining('/slow:1'), layers: 3 });
     const { images } = (await platform.call('GET', '/api/images?all=true')).body;

@@ -45,7 +45,8 @@ export class AgentTunnels {
   }
 
   closeCluster(clusterId: string): void {
-    this.#tunnels.get(clusterId)?.session.close(TUNNEL_CLOSE_CODES.forbidden, 'the cluster was removed');
+    const tunnel = this.#tunnels.get(clusterId);
+    if (tunnel !== undefined) forbid(tunnel);
   }
 
   closeTokens(hashes: ReadonlySet<string>): void {
@@ -63,14 +64,20 @@ export class AgentTunnels {
 
   /**
    * Closes tunnels whose agent has a newer one at another replica. `renew` renews the leases of all tunnels and returns
-   * the epochs by cluster. A tunnel that opens meanwhile may be missing there and stays.
+   * the epochs by cluster. A tunnel that opens meanwhile may be missing there and stays. The tunnel of a removed cluster
+   * is missing too: `exists` tells the two apart, so that its agent does not dial again.
    */
-  async keepRenewed(renew: () => Promise<ReadonlyMap<string, number>>): Promise<void> {
+  async keepRenewed(
+    renew: () => Promise<ReadonlyMap<string, number>>,
+    exists: (clusterId: string) => Promise<boolean>,
+  ): Promise<void> {
     const held = [...this.#tunnels.values()];
     if (held.length === 0) return;
     const epochs = await renew();
     for (const tunnel of held) {
-      if (epochs.get(tunnel.clusterId) !== tunnel.epoch) replace(tunnel);
+      if (epochs.get(tunnel.clusterId) === tunnel.epoch) continue;
+      if (await exists(tunnel.clusterId)) replace(tunnel);
+      else forbid(tunnel);
     }
   }
 
@@ -83,4 +90,8 @@ export class AgentTunnels {
 
 function replace({ session }: AgentTunnel): void {
   session.close(TUNNEL_CLOSE_CODES.replaced, 'a newer tunnel of this cluster took over');
+}
+
+function forbid({ session }: AgentTunnel): void {
+  session.close(TUNNEL_CLOSE_CODES.forbidden, 'the cluster was removed');
 }
