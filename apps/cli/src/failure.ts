@@ -15,7 +15,7 @@ const HINTS: ReadonlyMap<string, string> = new Map([
   ['InvalidAccessKeyId', 'the key was revoked or has expired'],
   ['SlowDown', 'the platform is busy; try again later, or with a smaller --parallel'],
   ['QuotaExceeded', 'svc quota and svc bucket settings get show the limits'],
-  ['UNKNOWN_IMAGE', 'svc sandbox images lists the images'],
+  ['UNKNOWN_IMAGE', 'svc sandbox images lists the images; --template starts from a template'],
   ['IMAGE_PULL_FAILED', 'svc sandbox images lists the cached images'],
   ['QUOTA_EXCEEDED', 'svc quota shows limits and usage'],
   ['NAME_TAKEN', 'choose another name, or omit it to get a generated one'],

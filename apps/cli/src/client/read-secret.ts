@@ -8,7 +8,7 @@ export async function readSecret(label: string, { piped }: { piped: boolean }): 
   if (!piped && !process.stdin.isTTY) {
     throw usageFailure(
       `cannot prompt for the ${label.toLowerCase()}: standard input is not a terminal`,
-      'pipe it in with the -stdin option',
+      `pipe it in and add --${label.toLowerCase()}-stdin`,
     );
   }
   const secret = piped ? (await text(process.stdin)).replace(/\r?\n$/, '') : await ask(label);

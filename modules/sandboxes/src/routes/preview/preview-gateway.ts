@@ -224,7 +224,9 @@ export class PreviewGateway {
     const dropAuthorization = await this.#isOurs(request, remoteAddress);
     const facts = { place, remoteAddress, scheme: this.#scheme(request), dropAuthorization };
     const headers = requestHeaders(request.headers, facts);
-    return host === null ? headers : { ...headers, host };
+    if (host === null) return headers;
+    delete headers.host;
+    return { ...headers, Host: host }; // in the usual case: some programs compare names exactly
   }
 
   /** Whether the credential works on the platform. Such a credential is never passed to a sandbox. */
