@@ -229,6 +229,18 @@ describe('volumes', () => {
     expect(driver.volumeSizes.size).toBe(1);
   });
 
+  it('leave no copy of a fork by an E2B client that did not start', async () => {
+    await make('data');
+    const source = await sandbox('source', [mount('data')]);
+    driver.beforeCreate = () => {
+      throw new Error('no room');
+    };
+    const forked = await call('POST', `/e2b/sandboxes/${source.body['id'].slice(4)}/fork`, { count: 2 });
+    expect(forked).toMatchObject({ status: 201, body: [{ error: { code: 500 } }, { error: { code: 500 } }] });
+    expect((await call('GET', '/api/volumes')).body['count']).toBe(1);
+    expect((await call('GET', '/api/containers')).body['count']).toBe(1);
+  });
+
   it('count towards quotas with their size, snapshots with what they take', async () => {
     limits = { workspace: { volumes: 2, sandbox_disk: 1000, snapshots: 1 } };
     expect((await make('one', { size_mb: 600 })).status).toBe(201);

@@ -60,14 +60,14 @@ export function registerForkRoute(app: HttpApp, deps: ControlDeps): void {
   );
 }
 
-/** A fork that does not start is removed: the client never learns its id. */
+/** A fork that does not start is removed, with its copies of volumes: the client never learns its id. */
 async function resultOf(
   deps: ControlDeps,
   request: FastifyRequest,
   made: Sandbox,
   { seconds, isPublic }: { readonly seconds: number; readonly isPublic: boolean },
 ): Promise<object> {
-  const { service, traffic, config, clock } = deps;
+  const { service, volumes, traffic, config, clock } = deps;
   try {
     if (made.status === 'error') {
       throw sandboxErrors.RUNTIME_FAILED({ details: { reason: made.fault?.message ?? 'it did not start' } });
@@ -80,6 +80,7 @@ async function resultOf(
     return { sandbox: await addressOf(deps, request, sandbox) };
   } catch (error) {
     await service.remove(made.workspaceUuid, made.id);
+    await volumes.removeUnused(made.workspaceUuid, made.volumes);
     if (!isAppError(error)) throw error;
     return { error: { code: error.status, message: error.message } };
   }
