@@ -32,6 +32,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'sandboxes in the console', () => {
     await page.getByRole('button', { name: 'New sandbox' }).first().click();
     const dialog = page.getByRole('dialog', { name: 'New sandbox' });
     await expect.poll(() => page.evaluate('document.activeElement.placeholder')).toMatch(/^Search \d+ images$/);
+    await expect.poll(() => dialog.getByRole('radio', { name: /Tools for agents/ }).isChecked()).toBe(true);
     await dialog.getByLabel('Search images').fill('busy');
     await expect.poll(() => dialog.getByRole('radio', { name: /BusyBox/ }).isChecked()).toBe(true);
     await dialog.getByLabel('Name', { exact: true }).fill('builder');

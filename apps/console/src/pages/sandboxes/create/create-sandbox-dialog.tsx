@@ -91,6 +91,10 @@ function CreateSandboxForm({ catalog, onDone }: { catalog: readonly SandboxImage
   );
 }
 
+/** Image with the tools that most people and agents want. Programs without a choice get the smaller `default_image`. */
+const PREFERRED_IMAGE = 'agents';
+
 function findDefault(images: readonly SandboxImage[]): string {
-  return (images.find((image) => image.default) ?? images[0])?.name ?? '';
+  const preferred = images.find(({ name }) => name === PREFERRED_IMAGE) ?? images.find((image) => image.default);
+  return (preferred ?? images[0])?.name ?? '';
 }
