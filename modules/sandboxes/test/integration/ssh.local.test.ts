@@ -2,8 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { requirement, skippedTitle, waitFor } from '@svc/testing';
+import { collectStream, requirement, skippedTitle, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localDriverReason } from '../support/local-subject.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
@@ -255,6 +256,32 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     });
   });
 
+  /** What VS Code Remote and JetBrains Gateway do: upload a server, start it, and talk to it through a forwarded port. */
+  it('carries an editor: files, commands and forwarded ports over one connection', async () => {
+    const shared = ['-oControlPath=./editor'];
+    const master = ssh.open(id, ['-oControlMaster=yes', ...shared, '-N', '-L./editor-port:127.0.0.1:8090']);
+    await waitFor(async () => (await ssh.run(id, [...shared, '-Ocheck'])).code === 0);
+
+    await writeFile(join(ssh.folder, 'server.pl'), HTTP_PROGRAM.replace('8080', '8090'));
+    await writeFile(join(ssh.folder, 'batch'), 'mkdir .editor\nput server.pl .editor/server.pl\n');
+    const upload = ssh.start('sftp', ['-F', 'none', ...shared, '-b', 'batch', `${id}@127.0.0.1`]);
+    upload.child.stdin.end();
+    expect(await upload.result).toMatchObject({ code: 0 });
+
+    // The server outlives the command that starts it.
+    const start = 'setsid perl .editor/server.pl < /dev/null > .editor/log 2>&1 & echo $!';
+    const { stdout } = await ssh.run(id, [...shared, start]);
+    await waitFor(async () => (await ssh.run(id, [...shared, 'cat .editor/log'])).stdout.toString() === 'ready\n');
+    const fetched = Array.from({ length: 4 }, () => fetchOver(join(ssh.folder, 'editor-port')));
+    const { code } = await ssh.run(id, [...shared, 'test -d /proc/$$ && exit 5']);
+    expect(code).toBe(5);
+    expect(await Promise.all(fetched)).toEqual(Array.from({ length: 4 }, () => 1_000_000));
+
+    await ssh.run(id, [...shared, `kill ${stdout.toString().trim()}`]);
+    await ssh.run(id, [...shared, '-Oexit']);
+    await master.result;
+  });
+
   it('resumes a paused sandbox', async () => {
     expect((await platform.call('POST', `/api/sandboxes/${id}/pause`)).status).toBe(200);
     expect((await run('echo awake')).stdout.toString()).toBe('awake\n');
@@ -273,3 +300,9 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(code).toBe(255);
   });
 });
+
+/** Number of bytes that the server behind a socket answers. */
+async function fetchOver(socketPath: string): Promise<number> {
+  const [response] = (await once(get({ socketPath, path: '/', agent: false }), 'response')) as [IncomingMessage];
+  return (await collectStream(response)).length;
+}
