@@ -69,6 +69,20 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
     );
   });
 
+  it('changes labels and expiry', async () => {
+    await svc.answer(['sandbox', 'create', 'busybox', '--name', 'renewed', '--label', 'team=web', '--lifetime', '1h']);
+    const update = (...args: string[]) => svc.answer(['sandbox', 'update', 'renewed', ...args]);
+    expect(await update('--label', 'stage=test', '--remove-label', 'team', '--keep')).toBe(
+      'Expires: never\nLabels: stage=test\n',
+    );
+    const [, until] = /^Expires: (\S+)$/m.exec(await update('--lifetime', '2h')) ?? [];
+    expect(new Date(until ?? '').getTime()).toBeGreaterThan(Date.now() + 6_000_000);
+    expect(await svc.run(['sandbox', 'update', 'renewed'])).toMatchObject({
+      stderr: expect.stringContaining('nothing to change'),
+    });
+    await svc.answer(['sandbox', 'rm', 'renewed']);
+  });
+
   it('runs a command with stdin, separate outputs and the exit code', async () => {
     const script = 'cat; echo "$COLOR $SHAPE" >&2; pwd; exit 5';
     const args = ['sandbox', 'exec', '--cwd', '/tmp', '-e', 'SHAPE=round', 'box', '--', 'sh', '-c', script];

@@ -15,6 +15,7 @@ import { registerSandboxRules } from './sandbox/rules.ts';
 import { registerSandboxShell } from './sandbox/shell.ts';
 import { registerSandboxSnapshot } from './sandbox/snapshot.ts';
 import { registerSandboxStates } from './sandbox/states.ts';
+import { registerSandboxUpdate } from './sandbox/update.ts';
 
 /** `svc sandbox …` */
 export function registerSandboxCommand(program: Command): void {
@@ -29,6 +30,7 @@ export function registerSandboxCommand(program: Command): void {
   registerSandboxCopy(sandbox);
   registerSandboxLogs(sandbox);
   registerSandboxStates(sandbox);
+  registerSandboxUpdate(sandbox);
   registerSandboxRemove(sandbox);
   registerSandboxSnapshot(sandbox);
   registerSandboxFork(sandbox);

@@ -5,9 +5,12 @@ import type { Sandbox, SandboxChange, SandboxStatus } from './sandbox.ts';
 const SETTLED: readonly SandboxStatus[] = ['running', 'stopped', 'error'];
 const ANY_STATUS: readonly SandboxStatus[] = ['creating', ...SETTLED];
 
-/** Changes when the sandbox expires; null keeps it. On any node. */
-export function setExpiry(context: SandboxContext, { id }: Sandbox, expiresAt: string | null): Promise<Sandbox> {
-  return change(context, id, ANY_STATUS, { expiresAt });
+/** What a record has and no driver needs to know. */
+export type RecordChange = Pick<SandboxChange, 'expiresAt' | 'labels'>;
+
+/** Changes when the sandbox expires (null keeps it) or replaces its labels. On any node, in any status. */
+export function changeRecord(context: SandboxContext, { id }: Sandbox, wanted: RecordChange): Promise<Sandbox> {
+  return change(context, id, ANY_STATUS, wanted);
 }
 
 /**

@@ -12,7 +12,7 @@ import { assertAppliesRules } from './egress-rules/rule-support.ts';
 import { isSandboxId, newName, newSandboxId } from './identifiers.ts';
 import type { InsertOutcome, RepeatedRequest, SandboxFilter, SandboxPage } from './ports.ts';
 import { pause, resume } from './pausing.ts';
-import { changeEgress, setExpiry } from './sandbox-changes.ts';
+import { changeEgress, changeRecord, type RecordChange } from './sandbox-changes.ts';
 import type { Sandbox, SandboxStatus } from './sandbox.ts';
 import { assertMountsBuckets } from './mounts/bucket-mount.ts';
 import { assertHasVolumes } from './volumes/volume.ts';
@@ -190,9 +190,9 @@ export class SandboxService {
     return resume(this.#context, await this.held(workspaceUuid, id));
   }
 
-  /** Changes when the sandbox is deleted; null keeps it. On any node. */
-  async setExpiry(workspaceUuid: string, id: string, expiresAt: string | null): Promise<Sandbox> {
-    return setExpiry(this.#context, await this.get(workspaceUuid, id), expiresAt);
+  /** Changes when the sandbox expires (null keeps it) or replaces its labels. On any node. */
+  async change(workspaceUuid: string, id: string, wanted: RecordChange): Promise<Sandbox> {
+    return changeRecord(this.#context, await this.get(workspaceUuid, id), wanted);
   }
 
   /** Replaces what the sandbox may reach. Throws UNSUPPORTED_EGRESS and EGRESS_FIXED. */

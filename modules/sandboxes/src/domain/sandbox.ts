@@ -92,5 +92,6 @@ export type SandboxChange = Partial<
     | 'expiresAt'
     | 'egressAllow'
     | 'egressRules'
+    | 'labels'
   >
 >;

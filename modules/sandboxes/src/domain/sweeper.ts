@@ -114,7 +114,7 @@ export class Sweeper {
     }
     // A client may have continued it meanwhile, until another time.
     const current = await this.#service.get(workspaceUuid, id);
-    if (current.expiresAt === expiresAt) await this.#service.setExpiry(workspaceUuid, id, null);
+    if (current.expiresAt === expiresAt) await this.#service.change(workspaceUuid, id, { expiresAt: null });
   }
 
   #isIdle(sandbox: Sandbox, now: Date): boolean {

@@ -20,13 +20,13 @@ export async function continueSandbox(
   if (status === 'running' && pausedAt === null && onExpiry === 'stop') {
     await service.stop(workspaceUuid, id, 'EXPIRED', before);
   }
-  await service.setExpiry(workspaceUuid, id, expiresAt);
+  await service.change(workspaceUuid, id, { expiresAt });
   try {
     const sandbox = await service.start(workspaceUuid, id, START_WAIT_MS, signal);
     if (sandbox.status !== 'error') return sandbox;
     throw sandboxErrors.RUNTIME_FAILED({ details: { reason: sandbox.fault?.message ?? 'it did not start' } });
   } catch (error) {
-    await service.setExpiry(workspaceUuid, id, before);
+    await service.change(workspaceUuid, id, { expiresAt: before });
     throw error;
   }
 }

@@ -57,7 +57,7 @@ export function registerSandboxRoutes(app: HttpApp, options: SandboxRoutesOption
   registerReads(app, options);
   registerCreate(app, options);
   registerChanges(app, options);
-  registerExpiry(app, options);
+  registerChange(app, options);
   registerPausing(app, options);
 }
 
@@ -220,14 +220,14 @@ function registerChanges(app: HttpApp, { prefix, service, volumes, images }: San
   );
 }
 
-function registerExpiry(app: HttpApp, { prefix, service, config, images, now }: SandboxRoutesOptions): void {
+function registerChange(app: HttpApp, { prefix, service, config, images, now }: SandboxRoutesOptions): void {
   app.patch(
     `${prefix}/:id`,
     {
       config: { action: 'sandbox:update', anyNode: true },
       schema: {
         tags,
-        summary: 'Change when a sandbox is deleted',
+        summary: 'Change the expiry or the labels of a sandbox',
         params: idParamsSchema,
         querystring: workspaceQuerySchema,
         body: changeBodySchema,
@@ -238,13 +238,18 @@ function registerExpiry(app: HttpApp, { prefix, service, config, images, now }: 
       const { workspaceUuid } = grantOf(request);
       const principal = principalOf(request);
       const sandbox = await service.get(workspaceUuid, request.params.id);
-      const { expires_in_seconds: seconds } = request.body;
+      const { expires_in_seconds: seconds, labels } = request.body;
       if (seconds === null && principal.kind === 'guest') {
         const reason = 'is required: sandboxes of guests expire';
         throw sandboxErrors.INVALID_FIELD({ details: { field: 'expires_in_seconds', reason } });
       }
-      const expiresAt = seconds === null ? null : expiryIn(seconds, principal, sandbox, config, now());
-      return renderSandbox(await service.setExpiry(workspaceUuid, sandbox.id, expiresAt), images);
+      const wanted = {
+        ...(labels !== undefined && { labels }),
+        ...(seconds !== undefined && {
+          expiresAt: seconds === null ? null : expiryIn(seconds, principal, sandbox, config, now()),
+        }),
+      };
+      return renderSandbox(await service.change(workspaceUuid, sandbox.id, wanted), images);
     },
   );
 }

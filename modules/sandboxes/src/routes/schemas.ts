@@ -227,11 +227,14 @@ export const egressRulesBodySchema = Type.Object({ egress_rules: egressRulesSche
 
 export const changeBodySchema = Type.Object(
   {
-    expires_in_seconds: nullable(
-      Type.Integer({ minimum: 1, maximum: 31_536_000, description: 'Time from now until it is deleted; null: never' }),
+    expires_in_seconds: Type.Optional(
+      nullable(
+        Type.Integer({ minimum: 1, maximum: 31_536_000, description: 'Time from now until it expires; null: never' }),
+      ),
     ),
+    labels: Type.Optional(labelsSchema),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, minProperties: 1, description: 'What to change; labels replace all present ones' },
 );
 
 /** Every route applies to one workspace: the named one, or the caller's own by default. */

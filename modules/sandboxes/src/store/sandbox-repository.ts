@@ -46,10 +46,12 @@ export function createSandboxRepository(kysely: Kysely<SandboxTables>, deps: Rep
     async change(id, from, change, node) {
       const silent = change.status === 'creating' || (change.status === undefined && change.pausedAt === undefined);
       const fence = node === undefined ? {} : { node };
-      if (silent) return updateSandbox(kysely, id, from, change, fence);
+      if (silent && change.labels === undefined) return updateSandbox(kysely, id, from, change, fence);
       return kysely.transaction().execute(async (transaction) => {
         const sandbox = await updateSandbox(transaction, id, from, change, fence);
-        if (sandbox !== null) await recordChange(transaction, change, sandbox, deps.clock.now());
+        if (sandbox === null) return null;
+        if (change.labels !== undefined) await replaceLabels(transaction, sandbox);
+        if (!silent) await recordChange(transaction, change, sandbox, deps.clock.now());
         return sandbox;
       });
     },
@@ -179,10 +181,20 @@ async function insert(
   return { outcome: 'inserted' };
 }
 
+async function insertLabels(transaction: Transaction<SandboxTables>, { id, labels }: Sandbox): Promise<void> {
+  const rows = Object.entries(labels).map(([key, value]) => ({ sandbox_id: id, key, value }));
+  if (rows.length > 0) await transaction.insertInto('sandbox_label').values(rows).execute();
+}
+
+async function replaceLabels(transaction: Transaction<SandboxTables>, sandbox: Sandbox): Promise<void> {
+  await transaction.deleteFrom('sandbox_label').where('sandbox_id', '=', sandbox.id).execute();
+  await insertLabels(transaction, sandbox);
+}
+
 /** What is searched for by its own rows. */
-async function insertParts(transaction: Transaction<SandboxTables>, { id, labels, volumes }: Sandbox): Promise<void> {
-  const labelRows = Object.entries(labels).map(([key, value]) => ({ sandbox_id: id, key, value }));
-  if (labelRows.length > 0) await transaction.insertInto('sandbox_label').values(labelRows).execute();
+async function insertParts(transaction: Transaction<SandboxTables>, sandbox: Sandbox): Promise<void> {
+  const { id, volumes } = sandbox;
+  await insertLabels(transaction, sandbox);
   const mounts = volumes.map(({ volumeId, readOnly }) => ({
     sandbox_id: id,
     volume_id: volumeId,

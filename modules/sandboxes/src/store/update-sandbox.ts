@@ -56,6 +56,7 @@ export async function updateSandbox(
       ...(change.lastActivityAt === undefined ? {} : { last_activity_at: change.lastActivityAt }),
       ...(change.pausedAt === undefined ? {} : { paused_at: change.pausedAt }),
       ...(change.expiresAt === undefined ? {} : { expires_at: change.expiresAt }),
+      ...(change.labels === undefined ? {} : { labels: JSON.stringify(change.labels) }),
       ...(change.egressRules === undefined ? {} : { egress_rules: rulesColumn(change.egressRules) }),
       ...(change.egressAllow === undefined
         ? {}

@@ -40,6 +40,29 @@ describe('the expiry of a sandbox', () => {
     await platform.call('DELETE', `/api/containers/${id}`);
   });
 
+  it('is kept by a change of labels, which replaces all of them', async () => {
+    const body = { image: 'busybox', max_lifetime_seconds: 60, labels: { team: 'web', stage: 'test' } };
+    const { id, expires_at: expiresAt } = (await platform.call('POST', '/api/containers', { body })).body;
+    const change = (wanted: object, caller = platform.owner) =>
+      platform.call('PATCH', `/api/containers/${id}`, { caller, body: wanted });
+    const found = async (label: string) => (await platform.call('GET', `/api/containers?label.${label}`)).body['count'];
+    expect((await change({ labels: { team: 'api' } })).body).toMatchObject({
+      labels: { team: 'api' },
+      expires_at: expiresAt,
+    });
+    expect([await found('team=api'), await found('team=web'), await found('stage=test')]).toEqual([1, 0, 0]);
+    const both = await change({ labels: {}, expires_in_seconds: null });
+    expect(both.body).toMatchObject({ labels: {}, expires_at: null });
+    expect(await found('team=api')).toBe(0);
+    expect((await change({})).status).toBe(400);
+    expect((await change({ labels: { 'no space': 'x' } })).status).toBe(400);
+    expect((await change({ labels: null })).status).toBe(400);
+    const { access, owner } = platform;
+    expect((await change({ labels: {} }, access.user('stranger'))).status).toBe(404);
+    expect((await change({ labels: {} }, access.serviceAccount(owner.workspaceUuid, ['read']))).status).toBe(403);
+    await platform.call('DELETE', `/api/containers/${id}`);
+  });
+
   it.each([
     ['pause', { status: 'running', paused_at: expect.any(String) }],
     ['stop', { status: 'stopped', paused_at: null, state_reason: 'EXPIRED' }],

@@ -1981,14 +1981,15 @@ export interface SandboxOperations {
       } | null;
     };
   };
-  /** Change when a sandbox is deleted */
+  /** Change the expiry or the labels of a sandbox */
   'PATCH /containers/{id}': {
     query: {
       "workspace_uuid"?: undefined | string;
       "team_uuid"?: undefined | string;
     };
     body: {
-      "expires_in_seconds": number | null;
+      "expires_in_seconds"?: undefined | number | null;
+      "labels"?: undefined | Record<string, string>;
     };
     answer: {
       "id": string;

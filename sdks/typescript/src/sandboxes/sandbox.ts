@@ -96,6 +96,11 @@ export class SandboxHandle {
     return this.#transport.call('PATCH', pathOf(this.id), { ...options, body });
   }
 
+  /** Replaces all labels of the sandbox. */
+  async setLabels(labels: Readonly<Record<string, string>>, options: CallOptions = {}): Promise<SandboxInfo> {
+    return this.#transport.call('PATCH', pathOf(this.id), { ...options, body: { labels } });
+  }
+
   /** Replaces the rules that add secrets to requests of the sandbox; they apply at once if it runs. */
   async setEgressRules(rules: readonly EgressRule[], options: CallOptions = {}): Promise<SandboxInfo> {
     return this.#transport.call('PUT', `${pathOf(this.id)}/egress/rules`, {
@@ -289,6 +294,10 @@ export class Sandbox extends SandboxHandle {
 
   override async expireIn(seconds: number | null, options: CallOptions = {}): Promise<SandboxInfo> {
     return (this.#info = await super.expireIn(seconds, options));
+  }
+
+  override async setLabels(labels: Readonly<Record<string, string>>, options: CallOptions = {}): Promise<SandboxInfo> {
+    return (this.#info = await super.setLabels(labels, options));
   }
 
   override async setEgressRules(rules: readonly EgressRule[], options: CallOptions = {}): Promise<SandboxInfo> {

@@ -2,12 +2,11 @@ import type { NewSandbox } from '@svc/sdk';
 import type { Command } from 'commander';
 import { usageFailure } from '../../client/command-failure.ts';
 import type { ConnectionFlags } from '../../client/connection.ts';
-import { readDurationMs } from '../../client/key-request.ts';
 import { printable } from '../../client/output.ts';
 import { addConnectionOptions } from '../../client/session.ts';
 import { CreationProgress } from './creation-progress.ts';
 import { readRule, RULE_HELP } from './rules.ts';
-import { collect, readPairs, withSandboxes } from './with-sandboxes.ts';
+import { collect, readPairs, readSeconds, withSandboxes } from './with-sandboxes.ts';
 
 interface CreateFlags extends ConnectionFlags {
   name?: string;
@@ -149,10 +148,6 @@ function readNumber(text: string, flag: string): number {
   const value = Number(text);
   if (text.trim() === '' || !Number.isFinite(value)) throw usageFailure(`${flag} is not a number`);
   return value;
-}
-
-function readSeconds(text: string): number {
-  return Math.round(readDurationMs(text) / 1000);
 }
 
 function readNetwork(text: string): 'none' | 'egress' {

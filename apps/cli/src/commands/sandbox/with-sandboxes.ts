@@ -1,6 +1,7 @@
 import { createClient, type Sandbox, type SandboxesClient } from '@svc/sdk';
 import { CommandFailure, usageFailure } from '../../client/command-failure.ts';
 import { findTarget, isSettled, type ConnectionFlags } from '../../client/connection.ts';
+import { readDurationMs } from '../../client/key-request.ts';
 import { withSession, type Session } from '../../client/session.ts';
 
 /** One run of a sandbox command. */
@@ -59,4 +60,9 @@ export function readPairs(pairs: readonly string[], what: string): Record<string
       return [pair.slice(0, equals), pair.slice(equals + 1)];
     }),
   );
+}
+
+/** Parses a duration such as `12h`. */
+export function readSeconds(text: string): number {
+  return Math.round(readDurationMs(text) / 1000);
 }

@@ -74,7 +74,7 @@ async function resultOf(
     }
     const principal = principalOf(request);
     const expiresAt = expiryIn(seconds, principal, made, config, clock.now());
-    const sandbox = await service.setExpiry(made.workspaceUuid, made.id, expiresAt);
+    const sandbox = await service.change(made.workspaceUuid, made.id, { expiresAt });
     const maker = { ownerId: principal.id, granted: grantedAccessOf(request), notAfter: principal.expiresAt };
     if (isPublic) await traffic.publish(sandbox, maker);
     return { sandbox: await addressOf(deps, request, sandbox) };

@@ -70,7 +70,7 @@ function registerPause(app: HttpApp, { prefix, service, clock }: ControlDeps): v
       const keepsMemory = request.body?.memory ?? true;
       await (keepsMemory ? service.pause(workspaceUuid, id) : service.stop(workspaceUuid, id));
       // Its time stands still until it is connected again; a guest's sandbox expires nevertheless.
-      if (principalOf(request).kind !== 'guest') await service.setExpiry(workspaceUuid, id, null);
+      if (principalOf(request).kind !== 'guest') await service.change(workspaceUuid, id, { expiresAt: null });
       return reply.status(204).send();
     },
   );
@@ -115,10 +115,10 @@ async function resume(
 async function extend(deps: ControlDeps, request: FastifyRequest, sandbox: Sandbox, seconds: number): Promise<void> {
   const wanted = expiryIn(seconds, principalOf(request), sandbox, deps.config, deps.clock.now());
   if (sandbox.expiresAt === null || sandbox.expiresAt >= wanted) return;
-  await deps.service.setExpiry(sandbox.workspaceUuid, sandbox.id, wanted);
+  await deps.service.change(sandbox.workspaceUuid, sandbox.id, { expiresAt: wanted });
 }
 
 async function expireIn(deps: ControlDeps, request: FastifyRequest, sandbox: Sandbox, seconds: number): Promise<void> {
   const wanted = expiryIn(seconds, principalOf(request), sandbox, deps.config, deps.clock.now());
-  await deps.service.setExpiry(sandbox.workspaceUuid, sandbox.id, wanted);
+  await deps.service.change(sandbox.workspaceUuid, sandbox.id, { expiresAt: wanted });
 }
