@@ -37,6 +37,19 @@ const REFUSED: readonly (readonly [values: readonly string[], named: string])[] 
   [['services={sandbox}'], '/services/0'],
   [['services={sandboxes}', 'sandboxes.namespace=default'], 'sandboxes.namespace'], // the release's own
   [['services={sandboxes}', 'serviceAccount.create=false'], 'serviceAccount.name'],
+  [['services={sandboxes}', 'persistence.enabled=false'], 'persistence.enabled'],
+  [
+    [
+      'services={sandboxes}',
+      'autoscaling.enabled=true',
+      'database.existingSecret=a',
+      'objectStore.engine=s3',
+      'objectStore.s3.bucket=b',
+      'objectStore.s3.existingSecret=c',
+      'masterKey.existingSecret=d',
+    ],
+    'autoscaling.enabled is refused',
+  ],
   [['sandboxes.nameservers={resolver}'], '/sandboxes/nameservers/0'],
   [['config.sandboxes.driver=local'], '/config/sandboxes'],
   [['config.sandboxes.kubernetes.namespace=other'], '/config/sandboxes/kubernetes'],

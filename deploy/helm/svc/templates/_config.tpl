@@ -43,6 +43,8 @@
 {{- if not .Values.objectStore.s3.existingSecret }}{{ fail "objectStore.s3.existingSecret is required with objectStore.engine s3" }}{{ end -}}
 {{- end -}}
 {{- if include "svc.runsSandboxes" . -}}
+{{- if not .Values.persistence.enabled }}{{ fail "persistence.enabled is required with sandboxes: the volume holds the id of the replica that its sandboxes belong to" }}{{ end -}}
+{{- if .Values.autoscaling.enabled }}{{ fail "autoscaling.enabled is refused with sandboxes: a replica that goes would strand its sandboxes" }}{{ end -}}
 {{- if eq .Values.sandboxes.namespace .Release.Namespace }}{{ fail "sandboxes.namespace must not be the platform's own: its pods could use the platform's Secrets" }}{{ end -}}
 {{- if and .Values.sandboxes.rbac.create (eq (include "svc.serviceAccount" .) "default") }}{{ fail "serviceAccount.name is required with sandboxes: every pod of the namespace without an account of its own would have the rights of the account default" }}{{ end -}}
 {{- end -}}
