@@ -29,9 +29,7 @@ it('serves the E2B SDK by its environment variables, through a kill of the platf
   let key: string;
   {
     await using platform = await startPlatform({ dataFolder, environment });
-    const path = `/api/v1/workspaces/${platform.ready.workspace_uuid}/service-accounts`;
-    const account = { name: 'agents', scopes: ['write'], token_format: 'e2b' };
-    key = (await apiClient(platform.ready).post<{ token: string }>(path, account)).token;
+    key = (await apiClient(platform.ready).post<{ key: string }>('/e2b/api-keys', { name: 'agents' })).key;
     pointTo(platform, key);
     const sandbox = await Sandbox.create('busybox', { timeoutMs: 600_000 });
     id = sandbox.sandboxId;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Access, AuditLog, HeldRights } from '@svc/access';
-import type { WorkspaceDirectory } from '@svc/accounts';
+import type { ApiKeys, WorkspaceDirectory } from '@svc/accounts';
 import {
   createClustersModule,
   createDisabledClustersModule,
@@ -75,6 +75,7 @@ export interface ServiceModulesDeps {
   forwarding: Forwarding;
   clientOf: ClientOfRequest;
   directory: WorkspaceDirectory;
+  apiKeys: ApiKeys;
   quotaLimits: QuotaLimits;
   workspaceTraffic: WorkspaceTraffic;
   /** The data folder's disk, without its reserve. */
@@ -221,6 +222,7 @@ async function createSandboxes(
     disk: config.sandboxes.driver === 'local' ? deps.disk : diskForRows(deps),
     archives: await openArchives(deps),
     buckets,
+    apiKeys: deps.apiKeys,
   });
 }
 
