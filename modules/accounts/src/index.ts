@@ -6,7 +6,6 @@ export { BREAK_REASONS, type ChainReport } from './domain/audit/verify-chain.ts'
 export { accountErrors } from './errors.ts';
 export { createAccountsModule, type AccountsDependencies, type AccountsModule } from './module.ts';
 export { accountQuotas, type QuotaSource } from './domain/quotas/account-quotas.ts';
-export type { ApiKeys } from './domain/tokens/api-keys.ts';
 export type { QuotaBook, QuotaState, QuotaSubject } from './domain/quotas/quota-book.ts';
 export type { OwnerAccount, StartToken } from './domain/users/owner.ts';
 export type { WorkspaceDirectory } from './domain/workspaces/workspace-directory.ts';

@@ -97,7 +97,10 @@ export function registerServiceAccounts(app: HttpApp, services: AccountServices)
       return reply.status(201).send({ ...accountView(account), token: secret });
     },
   );
+  registerChanges(app, services);
+}
 
+function registerChanges(app: HttpApp, services: AccountServices): void {
   app.patch(
     '/api/v1/workspaces/:workspace_uuid/service-accounts/:id',
     {
