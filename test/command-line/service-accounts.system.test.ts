@@ -22,11 +22,13 @@ describe('svc service-account and svc e2b', () => {
     fetch(`${store.platform.ready.url}/api/auth/me`, { headers: { authorization: `Bearer ${token}` } });
   const list = () => svc.json<Account[]>(['service-account', 'ls']);
 
-  it('creates, lists and revokes service accounts', async () => {
+  it('creates, renames, lists and revokes service accounts', async () => {
     const made = await svc.json<Account>(['service-account', 'create', 'ci', '--scope', 'read', '--expires', '1h']);
     expect(made).toMatchObject({ name: 'ci', scopes: ['read'], token: expect.stringMatching(/^sat_/) });
     expect((await me(made.token)).status).toBe(200);
+    expect(await svc.answer(['service-account', 'rename', made.id, 'tests'])).toContain(`Renamed ${made.id} to tests`);
     expect(await list()).toEqual([expect.not.objectContaining({ token: expect.anything() })]);
+    expect(await list()).toMatchObject([{ id: made.id, name: 'tests' }]);
     expect(await svc.answer(['service-account', 'rm', made.id])).toContain(`Revoked ${made.id}`);
     expect((await me(made.token)).status).toBe(401);
     expect(await list()).toEqual([]);
@@ -36,6 +38,7 @@ describe('svc service-account and svc e2b', () => {
     const scope = await svc.run(['service-account', 'create', 'ci', '--scope', 'root']);
     expect([scope.exitCode, scope.stderr]).toEqual([2, expect.stringContaining('"root" is not a scope')]);
     expect((await svc.run(['service-account', 'rm', 'none'])).exitCode).toBe(1);
+    expect((await svc.run(['service-account', 'rename', 'none', 'x'])).exitCode).toBe(1);
   });
 
   it('prints the settings of E2B clients, with a key that they accept', async () => {

@@ -29,9 +29,7 @@ it('serves the E2B SDK by its environment variables, through a kill of the platf
   let key: string;
   {
     await using platform = await startPlatform({ dataFolder, environment });
-    const path = `/api/v1/workspaces/${platform.ready.workspace_uuid}/service-accounts`;
-    const account = { name: 'agents', scopes: ['write'], token_format: 'e2b' };
-    key = (await apiClient(platform.ready).post<{ token: string }>(path, account)).token;
+    key = (await apiClient(platform.ready).post<{ key: string }>('/e2b/api-keys', { name: 'agents' })).key;
     pointTo(platform, key);
     const sandbox = await Sandbox.create('busybox', { timeoutMs: 600_000 });
     id = sandbox.sandboxId;
@@ -47,4 +45,26 @@ it('serves the E2B SDK by its environment variables, through a kill of the platf
   await command.sendStdin('again\n');
   await waitFor(() => received.join('') === 'got again\n');
   expect(await sandbox.kill()).toBe(true);
+});
+
+it('manages keys of the real accounts, which have the rights of their scope only', async () => {
+  const dataFolder = join(folder.path, 'data');
+  await using platform = await startPlatform({ dataFolder, environment: { SVC_SANDBOXES_IMAGE_REGISTRY: '' } });
+  const owner = apiClient(platform.ready);
+  const { id, key } = await owner.post<{ id: string; key: string }>('/e2b/api-keys', { name: 'agents' });
+  expect(key).toMatch(/^e2b_[0-9a-f]{40}$/);
+  const ask = async (method: string, path: string, headers: Record<string, string> = { 'x-api-key': key }) => {
+    const response = await fetch(`${platform.ready.url}/e2b${path}`, { method, headers });
+    return response.status;
+  };
+  const workspace = platform.ready.workspace_uuid;
+  expect(await ask('GET', '/v2/sandboxes')).toBe(200);
+  expect(await ask('GET', `/teams/${workspace}/metrics`)).toBe(200);
+  expect(await ask('GET', '/teams/another/metrics')).toBe(404);
+  expect(await ask('GET', '/api-keys')).toBe(403);
+  expect(await ask('DELETE', `/api-keys/${id}`)).toBe(403);
+  expect(await ask('GET', '/api-keys', {})).toBe(401);
+  expect(await owner.get('/e2b/api-keys')).toMatchObject([{ id, name: 'agents', lastUsed: expect.any(String) }]);
+  await owner.delete(`/e2b/api-keys/${id}`);
+  expect(await ask('GET', '/v2/sandboxes')).toBe(401);
 });

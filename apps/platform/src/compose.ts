@@ -117,7 +117,7 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
     workspaceHoldings: async (workspaceUuid) => describeAllHoldings(holders.modules, workspaceUuid),
   });
   lifecycle.own('accounts', () => accounts.close());
-  const { access, audit, quotaLimits, directory } = accounts;
+  const { access, audit, quotaLimits } = accounts;
   const base = { config, log, metrics, lifecycle };
   const rights = openHeldRights(base);
   const finders = (): OwnerFinders => ownersIn(holders.modules);
@@ -137,7 +137,7 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
     ...kept,
     ...membership,
     clientOf,
-    directory,
+    accounts,
     quotaLimits,
     workspaceTraffic: traffic,
     helperBinaries: options.helperBinaries,

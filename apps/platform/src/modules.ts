@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Access, AuditLog, HeldRights } from '@svc/access';
-import type { WorkspaceDirectory } from '@svc/accounts';
+import type { AccountsModule } from '@svc/accounts';
 import {
   createClustersModule,
   createDisabledClustersModule,
@@ -74,7 +74,7 @@ export interface ServiceModulesDeps {
   rights: HeldRights;
   forwarding: Forwarding;
   clientOf: ClientOfRequest;
-  directory: WorkspaceDirectory;
+  accounts: Pick<AccountsModule, 'directory' | 'apiKeys'>;
   quotaLimits: QuotaLimits;
   workspaceTraffic: WorkspaceTraffic;
   /** The data folder's disk, without its reserve. */
@@ -145,7 +145,7 @@ async function createObjectStore(deps: ServiceModulesDeps): Promise<ObjectStoreM
       shareOf,
       onWriteWaited: (waitedMs) => waited.observe(waitedMs / 1_000),
     }),
-    owners: deps.directory,
+    owners: deps.accounts.directory,
     rights: deps.access,
     heldRights: deps.rights,
     audit: deps.audit,
@@ -221,6 +221,7 @@ async function createSandboxes(
     disk: config.sandboxes.driver === 'local' ? deps.disk : diskForRows(deps),
     archives: await openArchives(deps),
     buckets,
+    apiKeys: deps.accounts.apiKeys,
   });
 }
 

@@ -304,6 +304,7 @@ describe('what is open, on every route of the platform', () => {
       'DELETE /api/v1/teams/:uuid/members/:user_id',
       'DELETE /api/v1/workspaces/:workspace_uuid',
       'DELETE /api/v1/workspaces/:workspace_uuid/service-accounts/:id',
+      'DELETE /e2b/api-keys/:id',
       'PATCH /api/v1/teams/:uuid/members/:user_id',
       'PATCH /api/v1/workspaces/:workspace_uuid',
       'POST /api/auth/logout',

@@ -21,6 +21,7 @@ import type { QuotaSource } from './domain/quotas/account-quotas.ts';
 import { SigningKeyFiles } from './adapters/signing-key-files.ts';
 import { SIGNING_KEY_PREFIX, SigningKeySecrets } from './adapters/signing-key-secrets.ts';
 import type { Fetch } from './adapters/oidc/jwks-cache.ts';
+import { createApiKeys, type ApiKeys } from './domain/tokens/api-keys.ts';
 import { purgeExpired } from './domain/purge.ts';
 import { createAccountDatabase } from './store/account-database.ts';
 import type { OwnerAccount, StartToken } from './domain/users/owner.ts';
@@ -53,6 +54,8 @@ export interface AccountsModule extends PlatformModule {
   readonly access: Access;
   readonly audit: AuditLog;
   readonly directory: WorkspaceDirectory;
+  /** Service accounts as keys, for modules whose clients manage them. */
+  readonly apiKeys: ApiKeys;
   /** The limits in force, for every module that counts. */
   readonly quotaLimits: QuotaLimits;
   /** Limits that the operator sets: `svc admin quota`. */
@@ -142,6 +145,7 @@ export async function createAccountsModule(deps: AccountsDependencies): Promise<
     access: services.access,
     audit: services.audit,
     directory: createWorkspaceDirectory(database),
+    apiKeys: createApiKeys(services.serviceAccounts),
     quotaLimits: services.quotaLimits,
     quotas: services.quotas,
     auditCommand,

@@ -26,6 +26,7 @@ export const sandboxErrors = defineErrors({
   SIGNATURE_INVALID: [401, 'invalid signature'],
   SIGNATURE_EXPIRED: [401, 'signature is already expired'],
   E2B_UNSUPPORTED: [501, '{feature} is not supported: {remedy}'],
+  TEAM_NOT_FOUND: [404, 'Team not found'],
   TEMPLATE_NOT_FOUND: [404, "Template '{template}' not found"],
   SANDBOX_ALREADY_PAUSED: [409, 'The sandbox is paused already'],
   SANDBOX_ALREADY_RUNNING: [409, 'The sandbox is running already'],

@@ -308,9 +308,9 @@ async function createConnections(deps: SandboxesDependencies, parts: ConnectionP
   const shared = { limiter, slots, ports: previews.open, recorder };
   const ssh = await createSsh(deps, context, service, shared);
   const sshRelays = createSshRelays(deps, context, service, shared);
-  const { secureUrl, publicUrl, previewKey: key } = deps;
+  const { secureUrl, publicUrl, previewKey: key, apiKeys: keys } = deps;
   const { traffic } = previews;
-  const e2b = createE2bPart({ context, access: sandboxAccess, traffic, domain, secureUrl, publicUrl, key });
+  const e2b = createE2bPart({ context, access: sandboxAccess, keys, traffic, domain, secureUrl, publicUrl, key });
   const close = async (): Promise<void> => {
     e2b.close();
     previews.close();

@@ -33,6 +33,18 @@ export class ServiceAccountsClient {
     return this.#transport.call({ method: 'POST', path: pathOf(ref), query, body: account, ...options });
   }
 
+  /** Renames a service account. */
+  rename(
+    ref: WorkspaceRef,
+    id: string,
+    name: string,
+    options: CallOptions = {},
+  ): Promise<{ id: string; name: string }> {
+    const path = `${pathOf(ref)}/${encodeURIComponent(id)}`;
+    const query = { team_uuid: ref.teamUuid };
+    return this.#transport.call({ method: 'PATCH', path, query, body: { name }, ...options });
+  }
+
   /** Revokes a service account. What it has opened ends within two seconds. */
   async delete(ref: WorkspaceRef, id: string, options: CallOptions = {}): Promise<void> {
     const path = `${pathOf(ref)}/${encodeURIComponent(id)}`;

@@ -15,6 +15,7 @@ export function registerServiceAccountCommand(program: Command): void {
   const account = program.command('service-account').description('Manage the machine identities of a workspace');
   registerList(account);
   registerCreate(account);
+  registerRename(account);
   registerRemove(account);
 }
 
@@ -65,6 +66,20 @@ function registerCreate(parent: Command): void {
           `Scopes   ${made.scopes.join(', ')}`,
           'The token is not shown again.',
         ]);
+      }),
+    );
+}
+
+function registerRename(parent: Command): void {
+  addConnectionOptions(parent.command('rename'))
+    .description('Rename a service account')
+    .argument('<id>')
+    .argument('<name>')
+    .action((id: string, name: string, flags: ConnectionFlags) =>
+      withSession(flags, async ({ connect, output, signal }) => {
+        const { svc, workspaceUuid, teamUuid } = await connect();
+        const renamed = await svc.serviceAccounts.rename({ workspaceUuid, teamUuid }, id, name, { signal });
+        output.answer(renamed, [`Renamed ${id} to ${renamed.name}`]);
       }),
     );
 }

@@ -196,6 +196,8 @@ export interface ServiceAccountStore {
   ofWorkspace(workspaceUuid: string, page: PageRequest): Promise<ServiceAccount[]>;
   count(workspaceUuid: string): Promise<number>;
   touch(id: string, now: string): Promise<void>;
+  /** Returns false if the workspace has no such account. */
+  rename(workspaceUuid: string, id: string, name: string): Promise<boolean>;
   delete(workspaceUuid: string, id: string): Promise<boolean>;
   deleteExpired(before: string, limit: number): Promise<number>;
 }

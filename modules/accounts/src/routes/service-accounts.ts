@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { pageRequest } from '../domain/paging.ts';
 import type { ServiceAccount } from '../domain/records.ts';
 import type { AccountServices } from '../domain/services.ts';
-import { parseScopes } from '../domain/tokens/service-accounts.ts';
+import { boundsOf, parseScopes } from '../domain/tokens/service-accounts.ts';
 import { createdResource, namedResource } from './created-resource.ts';
 import {
   deletedSchema,
@@ -45,6 +45,7 @@ const createSchema = Type.Object(
   },
   { additionalProperties: false },
 );
+const renameSchema = Type.Object({ name: nameSchema }, { additionalProperties: false });
 const workspaceParamsSchema = Type.Object({ workspace_uuid: idSchema });
 const paramsSchema = Type.Object({ workspace_uuid: idSchema, id: idSchema });
 
@@ -83,26 +84,41 @@ export function registerServiceAccounts(app: HttpApp, services: AccountServices)
       },
     },
     async (request, reply) => {
-      const principal = principalOf(request);
       const { account, secret } = await services.serviceAccounts.create({
         workspaceUuid: grantOf(request).workspaceUuid,
         name: request.body.name,
         scopes: request.body.scopes,
         tokenFormat: request.body.token_format ?? 'svc',
         expiresAt: request.body.expires_at,
-        createdBy: principal.id,
-        madeWith: {
-          // The token of `svc up` changes with every start.
-          tokenId:
-            principal.credential === 'api_token' && principal.isStartToken !== true ? principal.credentialId : null,
-          accountId: principal.credential === 'service_account' ? principal.id : null,
-        },
-        latestExpiry: principal.expiresAt,
-        widestScopes: principal.scopes ?? null,
+        ...boundsOf(principalOf(request)),
       });
       request.createdResource = `service-account/${account.id}`;
       reply.header('cache-control', 'no-store');
       return reply.status(201).send({ ...accountView(account), token: secret });
+    },
+  );
+  registerChanges(app, services);
+}
+
+function registerChanges(app: HttpApp, services: AccountServices): void {
+  app.patch(
+    '/api/v1/workspaces/:workspace_uuid/service-accounts/:id',
+    {
+      config: { action: 'service-account:update', auditResource: namedResource('service-account') },
+      schema: {
+        tags: TAGS,
+        summary: 'Rename a service account',
+        params: paramsSchema,
+        querystring: teamQuerySchema,
+        body: renameSchema,
+        response: { 200: Type.Object({ id: Type.String(), name: Type.String() }) },
+      },
+    },
+    async (request) => {
+      const { id } = request.params;
+      const { name } = request.body;
+      await services.serviceAccounts.rename(grantOf(request).workspaceUuid, id, name);
+      return { id, name };
     },
   );
 

@@ -32,6 +32,15 @@ export function createServiceAccountStore(kysely: Kysely<AccountTables>): Servic
     async touch(id, now) {
       await kysely.updateTable('accountServiceAccount').set({ lastUsedAt: now }).where('id', '=', id).execute();
     },
+    async rename(workspaceUuid, id, name) {
+      const { numUpdatedRows } = await kysely
+        .updateTable('accountServiceAccount')
+        .set({ name })
+        .where('workspaceUuid', '=', workspaceUuid)
+        .where('id', '=', id)
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
     async delete(workspaceUuid, id) {
       const { numDeletedRows } = await kysely
         .deleteFrom('accountServiceAccount')

@@ -8,6 +8,7 @@ import type { Clock, DiskSpace } from '@svc/runtime';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
 import type { SandboxesConfig } from '../config.ts';
+import type { ApiKeys } from '../domain/access/api-keys.ts';
 import type { ArchiveBlobs } from '../domain/archives/archive.ts';
 import type { SandboxNodes } from '../domain/ports.ts';
 import type { ServedBuckets } from '../routes/mounts/mount-server.ts';
@@ -19,6 +20,8 @@ export interface SandboxesDependencies {
   readonly database: Database<unknown>;
   readonly access: Access;
   readonly audit: AuditLog;
+  /** The keys that E2B clients manage. */
+  readonly apiKeys: ApiKeys;
   /** Closes open previews when the right to them is lost. */
   readonly rights: HeldRights;
   /** Resolves the client behind a preview request. */

@@ -1,6 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { renderE2bError, useErrorRenderer, type HttpApp, type RateLimiter } from '@svc/http';
+import type { ApiKeys } from '../domain/access/api-keys.ts';
+import type { EventLog } from '../domain/events/event-log.ts';
 import type { SandboxAccess } from '../domain/access/sandbox-access.ts';
 import type { SandboxContext } from '../domain/context.ts';
 import type { FileService } from '../domain/files/file-service.ts';
@@ -11,6 +13,9 @@ import type { SandboxService } from '../domain/sandbox-service.ts';
 import type { CreateDeps } from '../e2b/control/create-body.ts';
 import { registerForkRoute } from '../e2b/control/fork-route.ts';
 import { registerLifecycleRoutes } from '../e2b/control/lifecycle-routes.ts';
+import { registerKeyRoutes } from '../e2b/control/key-routes.ts';
+import { registerLogRoutes } from '../e2b/control/log-routes.ts';
+import { registerTeamRoutes } from '../e2b/control/team-routes.ts';
 import { registerOtherRoutes } from '../e2b/control/other-routes.ts';
 import { registerNetworkRoute } from '../e2b/control/network-route.ts';
 import { registerTemplateControl } from '../e2b/control/template-routes.ts';
@@ -44,6 +49,7 @@ export interface E2bRouteDeps extends Omit<CreateDeps, 'limitsEgress' | 'secretN
   readonly usage: MetricPart;
   readonly secrets: SecretService;
   readonly mounts: MountService;
+  readonly events: { readonly log: EventLog };
   /** Counts creates through both APIs. */
   readonly createLimiter: RateLimiter;
 }
@@ -58,6 +64,7 @@ export interface E2bPart {
 export interface E2bPartOptions {
   readonly context: SandboxContext;
   readonly access: SandboxAccess;
+  readonly keys: ApiKeys;
   readonly traffic: PortTraffic;
   /** Domain whose hosts name a port and a sandbox. */
   readonly domain: string;
@@ -72,6 +79,7 @@ export interface E2bPartOptions {
 export function createE2bPart({
   context,
   access,
+  keys,
   traffic,
   domain,
   secureUrl,
@@ -106,6 +114,10 @@ export function createE2bPart({
         registerNetworkRoute(scope, control);
         registerE2bVolumeRoutes(scope, control);
         registerSecretRoutes(scope, control);
+        registerKeyRoutes(scope, { prefix: CONTROL_PREFIX, keys });
+        const eventLog = deps.events.log;
+        registerLogRoutes(scope, { prefix: CONTROL_PREFIX, service, eventLog });
+        registerTeamRoutes(scope, { prefix: CONTROL_PREFIX, clock, eventLog });
         registerOtherRoutes(scope, { ...control, sampler: usage.sampler, metrics: usage.store });
         const { uploads } = deps.templates;
         await registerTemplateControl(scope, { ...control, uploads, publicUrl, key });

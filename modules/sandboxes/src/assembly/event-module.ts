@@ -5,6 +5,7 @@ import type { Kysely } from 'kysely';
 import type { SandboxesConfig } from '../config.ts';
 import type { SandboxRepository } from '../domain/ports.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
+import type { EventLog } from '../domain/events/event-log.ts';
 import { EventFeed } from '../domain/events/event-feed.ts';
 import { EventRecorder } from '../domain/events/event-recorder.ts';
 import { EventUpkeep } from '../domain/events/event-upkeep.ts';
@@ -15,6 +16,7 @@ import { followReplicas, type ReplicaEventsOptions } from './replica-events.ts';
 
 export interface EventPart {
   readonly recorder: EventRecorder;
+  readonly log: EventLog;
   /** Records that a sandbox tried to reach a host outside its allowlist. */
   refused(repository: Pick<SandboxRepository, 'find'>, sandboxId: string, host: string): void;
   registerRoutes(app: HttpApp, prefixes: readonly string[], service: SandboxService): void;
@@ -41,6 +43,7 @@ export function createEventPart(
   const upkeep = new EventUpkeep(events, clock, log, config);
   return {
     recorder,
+    log: events,
     refused(repository, sandboxId, host) {
       repository.find(sandboxId).then(
         (sandbox) => {

@@ -167,8 +167,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       ['POST', '/v2/templates'],
       ['POST', '/templates/a/builds/b'],
       ['GET', '/volumecontent/vol_a/file'],
-      ['GET', '/api-keys'],
-      ['GET', `/v2/sandboxes/${sandbox.sandboxId}/logs`],
+      ['POST', '/access-tokens'],
     ] as const) {
       expect((await control(method, path, key, method === 'GET' ? undefined : {})).status, path).toBe(501);
     }

@@ -26,6 +26,7 @@ import type { SandboxDriver } from '../../src/domain/driver.ts';
 import { runFolderOf } from '../../src/adapters/drivers/local/run-folder.ts';
 import type { ServedBuckets } from '../../src/routes/mounts/mount-server.ts';
 import { createSandboxesModule, type SandboxesModule } from '../../src/module.ts';
+import { fakeApiKeys } from './fake-api-keys.ts';
 import { helperBinaries, SHARED_IMAGES } from './local-subject.ts';
 
 export interface TestPlatform {
@@ -181,6 +182,7 @@ async function openOnce(
     database,
     access,
     audit,
+    apiKeys: fakeApiKeys(access),
     rights,
     forwarding,
     clientOf,

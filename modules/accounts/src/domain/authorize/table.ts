@@ -68,6 +68,7 @@ export const authorizeTable = {
   'workspace:delete': byOwner('Delete an empty workspace'),
   'service-account:list': byAdmins('List service accounts'),
   'service-account:create': byAdmins('Create a service account'),
+  'service-account:update': byAdmins('Rename a service account'),
   'service-account:delete': byAdmins('Revoke a service account'),
   'audit:list': byAdmins('Read the audit log of a workspace; without a workspace, your own records'),
 

@@ -1,3 +1,4 @@
+import type { Principal } from '@svc/access';
 import type { Clock, Random } from '@svc/runtime';
 import { timestamp } from '../timestamps.ts';
 import { accountErrors } from '../../errors.ts';
@@ -47,6 +48,11 @@ export class ServiceAccounts {
     return pageOf(rows, page.limit, (last) => encodeCursor(last.createdAt, last.id));
   }
 
+  /** Every account of the workspace, oldest first; the limit of accounts bounds it. */
+  async all(workspaceUuid: string): Promise<readonly ServiceAccount[]> {
+    return this.#database.serviceAccounts.ofWorkspace(workspaceUuid, { after: null, limit: this.#maxPerWorkspace });
+  }
+
   /** Only this call returns the secret. */
   async create(request: NewServiceAccount): Promise<{ account: ServiceAccount; secret: string }> {
     const now = this.#clock.now();
@@ -77,12 +83,35 @@ export class ServiceAccounts {
     return { account, secret };
   }
 
+  async rename(workspaceUuid: string, id: string, name: string): Promise<void> {
+    if (!(await this.#database.serviceAccounts.rename(workspaceUuid, id, name))) {
+      throw accountErrors.SERVICE_ACCOUNT_NOT_FOUND();
+    }
+  }
+
   /** Takes effect with the next request, because every request looks the token up. */
   async revoke(workspaceUuid: string, id: string): Promise<void> {
     if (!(await this.#database.serviceAccounts.delete(workspaceUuid, id))) {
       throw accountErrors.SERVICE_ACCOUNT_NOT_FOUND();
     }
   }
+}
+
+/** What limits an account that this principal creates. */
+export function boundsOf(
+  principal: Principal,
+): Pick<NewServiceAccount, 'createdBy' | 'madeWith' | 'latestExpiry' | 'widestScopes'> {
+  const { id, credential, credentialId, isStartToken, expiresAt, scopes } = principal;
+  return {
+    createdBy: id,
+    madeWith: {
+      // The token of `svc up` changes with every start.
+      tokenId: credential === 'api_token' && isStartToken !== true ? credentialId : null,
+      accountId: credential === 'service_account' ? id : null,
+    },
+    latestExpiry: expiresAt,
+    widestScopes: scopes ?? null,
+  };
 }
 
 export function parseScopes(account: ServiceAccount): Scope[] {

@@ -30,7 +30,8 @@ const WRITES = [
   ...SANDBOX_WRITES,
 ];
 const ADMINS = [
-  ...words('workspace:update service-account:list service-account:create service-account:delete audit:list'),
+  ...words('workspace:update service-account:list service-account:create service-account:update'),
+  ...words('service-account:delete audit:list'),
   ...words('bucket:update bucket:delete bucket:restore domain:create domain:delete'),
   ...words('cluster:create cluster:delete cluster:rotate-token'),
 ];

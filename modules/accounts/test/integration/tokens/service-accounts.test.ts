@@ -60,6 +60,44 @@ describeDialects<unknown>('service accounts', migrations, (database) => {
     expect((await call(accounts().app, 'GET', '/api/auth/me', { token })).status).toBe(401);
   });
 
+  it('are renamed by admins of their workspace, and keep their token', async () => {
+    const owner = await newUser(accounts(), 'ann@example.com');
+    const other = await newUser(accounts(), 'bob@example.com');
+    const { id, token } = await newServiceAccount(accounts(), owner, owner.workspaceUuid, ['write']);
+    const rename = (workspace: string, caller: string, name = 'other') =>
+      call(accounts().app, 'PATCH', `${urlOf(workspace)}/${id}`, { token: caller, body: { name } });
+    expect(await rename(owner.workspaceUuid, owner.token)).toMatchObject({ status: 200, body: { id, name: 'other' } });
+    const listed = await call(accounts().app, 'GET', urlOf(owner.workspaceUuid), { token: owner.token });
+    expect(listed.body).toMatchObject({ service_accounts: [{ id, name: 'other' }] });
+    expect((await call(accounts().app, 'GET', '/api/auth/me', { token })).status).toBe(200);
+    expect((await rename(owner.workspaceUuid, token)).status).toBe(403);
+    expect((await rename(other.workspaceUuid, other.token)).status).toBe(404);
+    expect((await rename(owner.workspaceUuid, other.token)).status).toBe(404);
+    expect((await rename(owner.workspaceUuid, owner.token, ' ')).status).toBe(400);
+  });
+
+  it('are keys to other modules, which rename and revoke none of another workspace', async () => {
+    const owner = await newUser(accounts(), 'ann@example.com');
+    const other = await newUser(accounts(), 'bob@example.com');
+    const { apiKeys, access } = accounts().module;
+    const headers = { authorization: `Bearer ${owner.token}` };
+    const source = { headers, method: 'POST', remoteAddress: '127.0.0.1', isSecure: false };
+    const principal = await access.authenticate(source);
+    const { key, secret } = await apiKeys.create(owner.workspaceUuid, 'agents', principal);
+    const me = await call(accounts().app, 'GET', '/api/auth/me', { token: secret });
+    expect(me.body).toMatchObject({ service_account: { id: key.id, scopes: ['write'] } });
+    const missing = { status: 404, code: 'SERVICE_ACCOUNT_NOT_FOUND' };
+    await expect(apiKeys.rename(other.workspaceUuid, key.id, 'x')).rejects.toMatchObject(missing);
+    await expect(apiKeys.revoke(other.workspaceUuid, key.id)).rejects.toMatchObject(missing);
+    expect(await apiKeys.list(other.workspaceUuid)).toEqual([]);
+    await apiKeys.rename(owner.workspaceUuid, key.id, 'renamed');
+    expect(await apiKeys.list(owner.workspaceUuid)).toMatchObject([
+      { id: key.id, name: 'renamed', createdBy: owner.id },
+    ]);
+    await apiKeys.revoke(owner.workspaceUuid, key.id);
+    expect((await call(accounts().app, 'GET', '/api/auth/me', { token: secret })).status).toBe(401);
+  });
+
   it('end with the API token or the service account that created them, through any number of levels', async () => {
     const owner = await newUser(accounts(), 'ann@example.com');
     const url = urlOf(owner.workspaceUuid);

@@ -23,17 +23,13 @@ export interface OtherDeps extends ControlDeps {
   readonly metrics: MetricStore;
 }
 
-/** Snapshots, metrics, and what clients ask about themselves. */
+/** Snapshots, metrics, and health. */
 export function registerOtherRoutes(app: HttpApp, deps: OtherDeps): void {
   registerSnapshots(app, deps);
   registerMetrics(app, deps);
   const { prefix } = deps;
   // Says nothing but that the platform responds.
   app.get(`${prefix}/health`, { config: { public: true }, schema: { hide: true } }, async () => ({ status: 'ok' }));
-  app.get(`${prefix}/teams`, { config: { action: 'sandbox:list' }, schema: { hide: true } }, async (request) => {
-    const { workspaceUuid } = grantOf(request);
-    return [{ teamID: workspaceUuid, name: workspaceUuid, apiKey: '', isDefault: true }];
-  });
 }
 
 function registerSnapshots(

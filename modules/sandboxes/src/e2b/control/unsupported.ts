@@ -32,19 +32,9 @@ const REFUSED: readonly Refusal[] = [
     remedy: 'mount the volume in a sandbox and use its files',
   },
   {
-    paths: ['/api-keys', '/api-keys/*', '/access-tokens', '/access-tokens/*'],
-    feature: 'Managing keys',
-    remedy: 'create service accounts with token_format e2b',
-  },
-  {
-    paths: ['/sandboxes/:id/logs', '/v2/sandboxes/:id/logs'],
-    feature: 'Logs of a sandbox',
-    remedy: 'read the events of the sandbox from GET /api/sandboxes/{id}/events',
-  },
-  {
-    paths: ['/teams/:id/metrics', '/teams/:id/metrics/max'],
-    feature: 'Metrics of a team',
-    remedy: 'read GET /metrics of the platform',
+    paths: ['/access-tokens', '/access-tokens/*'],
+    feature: 'Managing access tokens',
+    remedy: 'create API tokens of a user with POST /api/tokens',
   },
   {
     paths: ['/nodes', '/nodes/*', '/admin/*'],
