@@ -58,6 +58,10 @@ export interface BuildPlan {
 
 export const MAX_STEPS = 200;
 export const MAX_STAGES = 20;
+/** Of a text after its variables were replaced. */
+const MAX_TEXT_CHARACTERS = 65_536;
+/** Of all variables of a stage, with their names. */
+const MAX_VARIABLE_CHARACTERS = 262_144;
 
 /** Runs a command line as Docker does. */
 export function shellCommand(command: string): readonly string[] {
@@ -80,20 +84,61 @@ export function neededStages(plan: Pick<BuildPlan, 'stages'>): ReadonlySet<numbe
 
 const VARIABLE = /\\\$|\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)(?:(:?[-+])([^{}]*))?\})/g;
 
+/** Creates the error for a limit that is exceeded. */
+export type Refuse = (reason: string) => Error;
+
+/** Variables of a stage. Bounded, because each value may repeat others. */
+export class BuildVariables {
+  readonly #values = new Map<string, string>();
+  #characters = 0;
+
+  get(name: string): string | undefined {
+    return this.#values.get(name);
+  }
+
+  entries(): [string, string][] {
+    return [...this.#values];
+  }
+
+  set(name: string, value: string, refuse: Refuse): void {
+    const before = this.#values.get(name);
+    this.#characters += value.length + (before === undefined ? name.length : -before.length);
+    if (this.#characters > MAX_VARIABLE_CHARACTERS) {
+      throw refuse(`the variables take more than ${MAX_VARIABLE_CHARACTERS} characters`);
+    }
+    this.#values.set(name, value);
+  }
+
+  /** Sets all of them; each value is expanded with the variables as they were before. */
+  setAll(variables: readonly (readonly [string, string])[], expand: (value: string) => string, refuse: Refuse): void {
+    const added = new BuildVariables();
+    for (const [name, value] of variables) added.set(name, expand(value), refuse);
+    for (const [name, value] of added.#values) this.set(name, value, refuse);
+  }
+}
+
 /**
  * Replaces `$NAME`, `${NAME}`, `${NAME:-default}` and `${NAME:+other}`, also without the colon; `\$` stands for `$`. What
- * `lookup` does not know is empty.
+ * `lookup` does not know is empty. Throws what `refuse` creates if the result is too long.
  */
-export function expandVariables(text: string, lookup: (name: string) => string | undefined): string {
+export function expandVariables(text: string, lookup: (name: string) => string | undefined, refuse: Refuse): string {
+  let added = 0;
+  const bounded = (value: string): string => {
+    added += value.length;
+    if (added > MAX_TEXT_CHARACTERS) {
+      throw refuse(`${text.slice(0, 40)} has more than ${MAX_TEXT_CHARACTERS} characters with its variables replaced`);
+    }
+    return value;
+  };
   return text.replaceAll(
     VARIABLE,
     (whole, plain?: string, braced?: string, operator?: string, other?: string): string => {
       if (whole === '\\$') return '$';
       const value = lookup(plain ?? braced ?? '');
       const isSet = value !== undefined && (value !== '' || operator?.startsWith(':') !== true);
-      if (operator?.endsWith('-') === true) return isSet ? value : (other ?? '');
-      if (operator?.endsWith('+') === true) return isSet ? (other ?? '') : '';
-      return value ?? '';
+      if (operator?.endsWith('-') === true) return bounded(isSet ? value : (other ?? ''));
+      if (operator?.endsWith('+') === true) return bounded(isSet ? (other ?? '') : '');
+      return bounded(value ?? '');
     },
   );
 }

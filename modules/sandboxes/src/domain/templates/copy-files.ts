@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 import { isAppError } from '@svc/errors';
 import type { SandboxFiles } from '../files/file-service.ts';
 import { BuildFault } from './build-sandbox.ts';
+import { parseWildcard } from './wildcard.ts';
 
 /** Where files wait inside of the sandbox until they are in their place. No image has it. */
 export const STAGING = '/.svc-template-files';
@@ -110,8 +111,12 @@ export async function matchSources(
     let paths = [''];
     for (const part of source.split('/').filter((each) => each !== '' && each !== '.')) {
       if (part === '..') throw new BuildFault(`${source}: .. is not allowed`);
-      paths = (await Promise.all(paths.map((path) => step(files, root, path, part)))).flat();
-      if (paths.length > MAX_MATCHES) throw new BuildFault(`${source} names more than ${MAX_MATCHES} files`);
+      const next: string[] = [];
+      for (const path of paths) {
+        next.push(...(await step(files, root, path, part)));
+        if (next.length > MAX_MATCHES) throw new BuildFault(`${source} names more than ${MAX_MATCHES} files`);
+      }
+      paths = next;
     }
     if (paths.length === 0) throw new BuildFault(`${source}: no such file`);
     all.push(...paths);
@@ -124,9 +129,9 @@ async function step(files: SandboxFiles, root: string, path: string, part: strin
     const next = posix.join(path, part);
     return (await isThere(files, posix.join(root, next))) ? [next] : [];
   }
-  const pattern = wildcard(part);
+  const isMatch = parseWildcard(part);
   const names = await namesIn(files, posix.join(root, path));
-  return names.filter((name) => pattern.test(name)).map((name) => posix.join(path, name));
+  return names.filter(isMatch).map((name) => posix.join(path, name));
 }
 
 async function namesIn(files: SandboxFiles, folder: string): Promise<string[]> {
@@ -148,26 +153,6 @@ async function isThere(files: SandboxFiles, path: string): Promise<boolean> {
     if (isAppError(error) && (error.code === 'PATH_NOT_FOUND' || error.code === 'NOT_A_DIRECTORY')) return false;
     throw error;
   }
-}
-
-/** A wildcard of a Dockerfile (Go's filepath.Match) as an expression. */
-export function wildcard(part: string): RegExp {
-  let expression = '';
-  for (let index = 0; index < part.length; index += 1) {
-    const character = part.charAt(index);
-    const end = character === '[' ? part.indexOf(']', index + 2) : -1;
-    if (character === '*') expression += '.*';
-    else if (character === '?') expression += '.';
-    else if (end > 0) {
-      const inside = part.slice(index + 1, end).replaceAll('\\', '\\\\');
-      expression += inside.startsWith('^') ? `[^${inside.slice(1)}]` : `[${inside}]`;
-      index = end;
-    } else {
-      if (character === '\\') index += 1;
-      expression += part.charAt(index).replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-    }
-  }
-  return new RegExp(`^${expression}$`, 's');
 }
 
 /** `user` means its own group as well; a number means the group of that number. */

@@ -17,6 +17,15 @@ function refusal(text: string): { line: unknown; reason: unknown } {
   throw new Error('it was accepted');
 }
 
+/** Each variable is twice as long as the one before it. */
+function doublings(count: number, instruction = 'ENV'): string {
+  return Array.from({ length: count }, (_, at) => `${instruction} A${at + 1}=$A${at}$A${at}`).join('\n');
+}
+
+function repeat(name: string, rest: string, count: number): string {
+  return Array.from({ length: count }, (_, at) => `${name}${at}${rest}`).join('');
+}
+
 describe('parseDockerfile', () => {
   it('reads stages, steps, the start command and the ready check', () => {
     const { stages, startCommand, readyCommand } = parse(`
@@ -99,10 +108,28 @@ HEALTHCHECK --interval=5s CMD wget -q localhost
     ['FROM debian\nWORKDIR', 2, 'takes one value'],
     ['# escape=`\nFROM debian', 1, 'escape'],
     ['FROM debian\nHEALTHCHECK true', 2, 'HEALTHCHECK takes'],
+    [`FROM debian\nENV A0=xxxxxxxx\n${doublings(22)}`, 16, 'more than 65536 characters'],
+    [`ARG A0=xxxxxxxx\n${doublings(22, 'ARG')}\nFROM $A22`, 15, 'more than 65536 characters'],
+    [`FROM debian\nENV A0=xxxxxxxx\n${doublings(12)}\nENV ${repeat('B', '=$A12 ', 20)}`, 15, 'more than 262144'],
+    [`FROM debian\nCOPY ${'a '.repeat(2000)}/`, 2, 'at most 1000 sources'],
   ])('refuses %j at line %i', (text, line, reason) => {
     const refused = refusal(text);
     expect(refused).toMatchObject({ line });
     expect(refused.reason).toContain(reason);
+  });
+});
+
+describe('a variable', () => {
+  it('has the values of before its instruction', () => {
+    const { stages } = parse('FROM a\nENV X=1\nENV X=2 Y=$X\nCOPY $Y /');
+    expect(stages[0]?.steps.at(-1)).toMatchObject({ sources: ['1'] });
+  });
+
+  it('is read in a moment after any number of blanks', () => {
+    const blanks = ' '.repeat(200_000);
+    const { stages } = parse(`FROM a\nENV C${blanks}3`);
+    expect(stages[0]?.steps.at(-1)).toMatchObject({ variables: [['C', '3']] });
+    expect(refusal(`FROM a\nENV A${blanks}=x`).reason).toContain('not of the form NAME=value');
   });
 });
 
@@ -124,5 +151,5 @@ describe('expandVariables', () => {
     ['${A:+y}${NONE:+y}', 'y'],
     ['\\$A', '$A'],
     ['100$', '100$'],
-  ])('replaces %j by %j', (text, expected) => expect(expandVariables(text, lookup)).toBe(expected));
+  ])('replaces %j by %j', (text, expected) => expect(expandVariables(text, lookup, Error)).toBe(expected));
 });

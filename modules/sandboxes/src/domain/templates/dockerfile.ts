@@ -1,4 +1,5 @@
 import {
+  BuildVariables,
   expandVariables,
   MAX_STAGES,
   MAX_STEPS,
@@ -6,6 +7,7 @@ import {
   type BuildPlan,
   type BuildStage,
   type BuildStep,
+  type Refuse,
 } from './build-plan.ts';
 import { dockerfileError, parseExecForm, readInstructions, splitWords, type Instruction } from './dockerfile-lines.ts';
 
@@ -15,7 +17,7 @@ interface OpenStage {
   readonly line: number;
   readonly steps: BuildStep[];
   /** Values known without the image, for the sources of COPY. */
-  readonly known: Map<string, string>;
+  readonly known: BuildVariables;
   entrypoint: readonly string[] | null;
   command: readonly string[] | null;
   health: string | null;
@@ -31,6 +33,10 @@ const REFUSED: ReadonlyMap<string, string> = new Map([
   ['STOPSIGNAL', 'remove it; a sandbox ends its processes with SIGTERM'],
   ['VOLUME', 'remove it; files of a sandbox stay with it'],
 ]);
+
+/** Of a COPY or EXPOSE. */
+const MAX_WORDS = 1001;
+const MAX_PATH_CHARACTERS = 4096;
 
 const FLAGS: Readonly<Record<string, readonly string[]>> = {
   COPY: ['from', 'chown', 'chmod'],
@@ -50,7 +56,7 @@ export function parseDockerfile(
 class DockerfileReader {
   readonly #args: Readonly<Record<string, string>>;
   /** ARG before the first FROM. */
-  readonly #global = new Map<string, string>();
+  readonly #global = new BuildVariables();
   readonly #stages: OpenStage[] = [];
   #steps = 0;
 
@@ -89,8 +95,8 @@ class DockerfileReader {
   #beforeFrom({ name, rest, line }: Instruction): void {
     if (name !== 'ARG') throw dockerfileError(line, `${name} comes before the first FROM`);
     for (const [key, value] of argumentsOf(rest, line)) {
-      const given = this.#args[key] ?? (value === null ? undefined : this.#expandGlobal(value));
-      if (given !== undefined) this.#global.set(key, given);
+      const given = this.#args[key] ?? (value === null ? undefined : this.#expandGlobal(value, line));
+      if (given !== undefined) this.#global.set(key, given, refusal(line));
     }
   }
 
@@ -100,7 +106,7 @@ class DockerfileReader {
       throw dockerfileError(line, 'FROM takes an image, and AS with a name');
     }
     if (this.#stages.length === MAX_STAGES) throw dockerfileError(line, `there are more than ${MAX_STAGES} stages`);
-    const base = this.#expandGlobal(given);
+    const base = this.#expandGlobal(given, line);
     if (base === '') throw dockerfileError(line, `${given} is empty; give the ARG a default or pass its value`);
     const name = stageName?.toLowerCase() ?? null;
     if (name !== null && !/^[a-z][a-z0-9._-]{0,127}$/.test(name)) {
@@ -111,7 +117,7 @@ class DockerfileReader {
       from: this.#stageNamed(base) ?? base,
       line,
       steps: [],
-      known: new Map(),
+      known: new BuildVariables(),
       entrypoint: null,
       command: null,
       health: null,
@@ -135,7 +141,7 @@ class DockerfileReader {
       case 'USER':
         return this.#add(stage, instruction, { kind: 'user', name: oneWord(rest, name, line) });
       case 'EXPOSE':
-        return this.#add(stage, instruction, { kind: 'expose', ports: splitWords(rest, line) });
+        return this.#add(stage, instruction, { kind: 'expose', ports: splitWords(rest, line).slice(0, MAX_WORDS) });
       case 'ENTRYPOINT':
         stage.entrypoint = exec();
         stage.command = null; // a CMD before it belonged to another one
@@ -158,6 +164,7 @@ class DockerfileReader {
     if (words.length < 2 || destination === undefined) {
       throw dockerfileError(line, 'COPY takes one or more sources and a destination');
     }
+    if (words.length > MAX_WORDS) throw dockerfileError(line, `COPY takes at most ${MAX_WORDS - 1} sources`);
     const flag = (name: string): string | null => flags.find((each) => each.name === name)?.value ?? null;
     const from = flag('from');
     const mode = flag('chmod');
@@ -178,22 +185,23 @@ class DockerfileReader {
 
   /** The client has to know which files to send, before the image is there. */
   #source(stage: OpenStage, word: string, line: number): string {
-    return expandVariables(word, (name) => {
+    const lookup = (name: string): string => {
       const value = stage.known.get(name);
       if (value === undefined) throw dockerfileError(line, `$${name} in a source of COPY is set by no ARG or ENV`);
       return value;
-    });
+    };
+    const source = expandVariables(word, lookup, refusal(line));
+    if (source.length > MAX_PATH_CHARACTERS) {
+      throw dockerfileError(line, `a source of COPY has more than ${MAX_PATH_CHARACTERS} characters`);
+    }
+    return source;
   }
 
   #env(stage: OpenStage, instruction: Instruction): void {
     const { rest, line } = instruction;
     const variables = assignmentsOf(rest, line);
     this.#add(stage, instruction, { kind: 'env', variables });
-    for (const [name, value] of variables)
-      stage.known.set(
-        name,
-        expandVariables(value, (key) => stage.known.get(key)),
-      );
+    stage.known.setAll(variables, (value) => expandKnown(stage, value, line), refusal(line));
   }
 
   #arg(stage: OpenStage, instruction: Instruction): void {
@@ -201,11 +209,7 @@ class DockerfileReader {
     for (const [name, given] of argumentsOf(rest, line)) {
       const value = this.#args[name] ?? given ?? this.#global.get(name) ?? null;
       this.#add(stage, instruction, { kind: 'arg', name, value });
-      if (value !== null)
-        stage.known.set(
-          name,
-          expandVariables(value, (key) => stage.known.get(key)),
-        );
+      if (value !== null) stage.known.set(name, expandKnown(stage, value, line), refusal(line));
     }
   }
 
@@ -228,9 +232,17 @@ class DockerfileReader {
     return Number(text);
   }
 
-  #expandGlobal(text: string): string {
-    return expandVariables(text, (name) => this.#global.get(name));
+  #expandGlobal(text: string, line: number): string {
+    return expandVariables(text, (name) => this.#global.get(name), refusal(line));
   }
+}
+
+function expandKnown({ known }: OpenStage, text: string, line: number): string {
+  return expandVariables(text, (name) => known.get(name), refusal(line));
+}
+
+function refusal(line: number): Refuse {
+  return (reason) => dockerfileError(line, reason);
 }
 
 type StepContent = BuildStep extends infer Step
@@ -241,8 +253,8 @@ type StepContent = BuildStep extends infer Step
 
 /** `NAME=value …`, or the older `NAME value`. */
 function assignmentsOf(text: string, line: number): [string, string][] {
-  const older = /^([A-Za-z_][A-Za-z0-9_]*)\s+([^=]*)$/s.exec(text);
-  if (older !== null && !/^\S+=/.test(text)) return [[older[1] ?? '', (older[2] ?? '').trim()]];
+  const older = text.includes('=') ? null : /^([A-Za-z_][A-Za-z0-9_]*)\s(.*)$/s.exec(text);
+  if (older !== null) return [[older[1] ?? '', (older[2] ?? '').trim()]];
   const words = splitWords(text, line);
   if (words.length === 0) throw dockerfileError(line, 'ENV takes NAME=value');
   return words.map((word) => {

@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import { USUAL_PATH, type ImageSettings } from '../images/image-settings.ts';
 import type { BuildLog } from './build-log.ts';
-import { expandVariables, type BuildPlan, type BuildStep, type CopyStep } from './build-plan.ts';
+import {
+  BuildVariables,
+  expandVariables,
+  type BuildPlan,
+  type BuildStep,
+  type CopyStep,
+  type Refuse,
+} from './build-plan.ts';
 import { BuildFault, resolvePath, type BuildSandbox } from './build-sandbox.ts';
 import { matchSources, ownerArgument, PLACE_SCRIPT, stageArchive, stageFrom, STAGING } from './copy-files.ts';
 import type { TemplateFiles } from './template-files.ts';
@@ -45,8 +52,8 @@ export class StageBuilder {
   readonly #deps: StageDeps;
   readonly #sandbox: BuildSandbox;
   readonly #label: string;
-  readonly #environment = new Map<string, string>();
-  readonly #args = new Map<string, string>();
+  readonly #environment = new BuildVariables();
+  readonly #args = new BuildVariables();
   readonly #ports = new Set<number>();
   readonly #base: StageImage;
   #digest: string;
@@ -65,7 +72,7 @@ export class StageBuilder {
     this.#user = base.settings.user;
     this.#folder = base.settings.workingFolder ?? '/';
     const given = { PATH: USUAL_PATH, ...base.settings.environment };
-    for (const [name, value] of Object.entries(given)) this.#environment.set(name, value);
+    for (const [name, value] of Object.entries(given)) this.#environment.set(name, value, refuse);
   }
 
   /** `initial`: user and folder to begin with, which are created if they are missing. */
@@ -82,7 +89,7 @@ export class StageBuilder {
     } finally {
       await this.#sandbox.dispose();
     }
-    const environment = Object.fromEntries(this.#environment);
+    const environment = Object.fromEntries(this.#environment.entries());
     const settings = { ...this.#base.settings, environment, workingFolder: this.#folder, user: this.#user };
     return { digest: this.#digest, settings, ports: [...this.#ports] };
   }
@@ -95,23 +102,20 @@ export class StageBuilder {
 
   async #take(step: BuildStep): Promise<void> {
     const expand = (text: string): string =>
-      step.expand ? expandVariables(text, (name) => this.#args.get(name) ?? this.#environment.get(name)) : text;
+      step.expand ? expandVariables(text, (name) => this.#args.get(name) ?? this.#environment.get(name), refuse) : text;
     switch (step.kind) {
-      case 'env': {
-        const values = step.variables.map(([name, value]) => [name, expand(value)] as const); // as before the step
-        for (const [name, value] of values) this.#environment.set(name, value);
-        return;
-      }
+      case 'env':
+        return this.#environment.setAll(step.variables, expand, refuse);
       case 'arg': {
         const value = this.#deps.plan.args[step.name] ?? (step.value === null ? null : expand(step.value));
-        if (value !== null) this.#args.set(step.name, value);
+        if (value !== null) this.#args.set(step.name, value, refuse);
         return;
       }
       case 'user':
         this.#user = expand(step.name).split(':')[0] ?? null;
         return;
       case 'expose':
-        for (const port of step.ports.map((each) => parsePort(expand(each)))) this.#ports.add(port);
+        for (const port of step.ports) this.#ports.add(parsePort(expand(port)));
         return;
       case 'workdir':
         return this.#workdir(expand(step.path), step);
@@ -211,13 +215,16 @@ export class StageBuilder {
   /** Variables of commands; those of the image are in its settings, or were replaced by the stage. */
   #variables(): Record<string, string> {
     return Object.fromEntries(
-      [...this.#args, ...this.#environment].toSorted(([one], [other]) => (one < other ? -1 : 1)),
+      [...this.#args.entries(), ...this.#environment.entries()].toSorted(([one], [other]) => (one < other ? -1 : 1)),
     );
   }
 }
 
+const refuse: Refuse = (reason) => new BuildFault(reason);
+
 function parsePort(text: string): number {
   const port = /^(\d{1,5})(?:\/(?:tcp|udp))?$/i.exec(text)?.[1];
-  if (port === undefined || Number(port) < 1 || Number(port) > 65_535) throw new BuildFault(`${text} is no port`);
+  if (port === undefined || Number(port) < 1 || Number(port) > 65_535)
+    throw new BuildFault(`${text.slice(0, 40)} is no port`);
   return Number(port);
 }
