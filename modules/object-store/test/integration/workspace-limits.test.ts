@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { CreateBucketCommand, ListObjectsV2Command, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { createWorkspaceTraffic, type QuotaLimits } from '@svc/quotas';
 import { createMetrics } from '@svc/telemetry';
@@ -53,6 +56,22 @@ describe('the limits of a workspace over S3', () => {
     expect(await catchRefusal(list(neighbour))).toMatchObject({ code: 'AccessDenied' });
     const response = await fetch(`${store.endpoint}/limited/none`); // anonymous requests have their own rate and queue
     expect(response.status).toBe(403);
+  });
+
+  it('apply to mounts of buckets, whose program asks again after a 503', async () => {
+    const [one] = clients as [S3Client];
+    await one.send(new CreateBucketCommand({ Bucket: 'limited' }));
+    const [workspaceUuid] = workspaces;
+    const bucketId = (await store.module.folders.find(workspaceUuid, 'limited')) ?? 0;
+    const place = { workspaceUuid, bucketName: 'limited', bucketId, prefix: '', readOnly: false, principalId: 'x' };
+    const server = createServer((request, response) => void store.module.folders.serve(place, request, response));
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    limits['requests_per_second'] = 1;
+    const { port } = server.address() as AddressInfo; // of a TCP listener
+    const ask = async () => (await fetch(`http://127.0.0.1:${port}/stat?path=`)).status;
+    expect([await ask(), await ask()]).toEqual([200, 503]);
+    server.closeAllConnections();
+    server.close();
   });
 
   it('limit concurrent uploads, and ask the client to retry later', async () => {

@@ -144,6 +144,14 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(await sandbox.commands.kill(command.pid)).toBe(true);
   });
 
+  it('takes a signature for no other path, operation and user than those it was made for', async () => {
+    const own = await Sandbox.connect(sandbox.sandboxId, optionsOf(key));
+    const url = new URL(await own.downloadUrl('/a:write:b', { user: 'root' }));
+    url.searchParams.set('path', '/a');
+    url.searchParams.set('username', 'b:read:root');
+    expect((await fetch(url, { method: 'POST', body: new FormData() })).status).toBe(401);
+  });
+
   it('opens no file for HEAD, which no client sends', async () => {
     const headers = await address(sandbox, key);
     expect((await envd('/files?path=/etc/passwd', headers, 'HEAD')).status).toBe(405);

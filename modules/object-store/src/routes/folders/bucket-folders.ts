@@ -3,6 +3,7 @@ import { isAppError } from '@svc/errors';
 import type { Logger } from '@svc/telemetry';
 import type { StoreServices } from '../../domain/services.ts';
 import { storeErrors } from '../../errors.ts';
+import { admitRequest } from '../../domain/admission.ts';
 import { parseTags } from '../../domain/read-conditions.ts';
 import { countTraffic } from '../../s3/count-traffic.ts';
 import { errnoOf, FolderRefusal, type BucketFolder, type FolderPlace } from './folder-place.ts';
@@ -112,6 +113,7 @@ export function createBucketFolders(services: StoreServices, log: Logger): Bucke
       (await findOwn(workspaceUuid, bucketName))?.id === bucketId,
     serve: async (folder, request, response) => {
       try {
+        await admitRequest(services, folder.workspaceUuid);
         const bucket = await findOwn(folder.workspaceUuid, folder.bucketName);
         if (bucket?.id !== folder.bucketId) throw new FolderRefusal('EIO');
         countTraffic(services.traffic, bucket, request, response);

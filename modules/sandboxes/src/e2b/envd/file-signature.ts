@@ -28,6 +28,8 @@ export async function findSigned(
   { access, clock }: SignatureDeps,
 ): Promise<SandboxAccessRecord> {
   assertInTime(file.expiration, clock);
+  // The scheme joins its parts by colons: a URL to read `a:write:b` would also be one to write `a` as `b:read:…`.
+  if (file.username.includes(':')) throw sandboxErrors.SIGNATURE_INVALID();
   const record = await access.find(named, (token) => isSame(file.signature, signatureOf(file, token)));
   if (record === null) throw sandboxErrors.SIGNATURE_INVALID();
   return record;

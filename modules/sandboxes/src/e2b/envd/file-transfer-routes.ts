@@ -2,7 +2,7 @@ import { createGunzip } from 'node:zlib';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { GrantedAccess } from '@svc/access';
-import { readForm, type HttpApp, type RateLimiter, rateLimitHeaders } from '@svc/http';
+import { addressKey, readForm, type HttpApp, type RateLimiter, rateLimitHeaders } from '@svc/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { queryText } from '../../domain/files/file-path.ts';
 import type { FileService, SandboxFiles } from '../../domain/files/file-service.ts';
@@ -68,7 +68,7 @@ async function admit(
   if (signature === undefined) return admission.byToken(request);
   const named = sandboxIdOf(request);
   if (named === null) {
-    const decision = signatureLimiter.take(request.ip);
+    const decision = signatureLimiter.take(addressKey(request.ip));
     if (!decision.allowed) {
       const details = { retry_after_seconds: decision.retryAfterSeconds };
       throw sandboxErrors.RATE_LIMITED({ details, headers: rateLimitHeaders(decision) });
