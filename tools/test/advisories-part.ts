@@ -4,7 +4,11 @@ import { findCommand } from '@svc/testing';
 import type { Part, PartContext, PartOutcome, TestResult } from './part.ts';
 import { runInGroup } from './process-group.ts';
 
-const HELPER = 'native/sandbox-agent';
+/** What is checked, and its folder. */
+const PROGRAMS: readonly (readonly [name: string, folder: string])[] = [
+  ['the helper', 'native/sandbox-agent'],
+  ['the bucket mount', 'native/bucket-mount'],
+];
 const GOVULNCHECK = 'golang.org/x/vuln/cmd/govulncheck@v1.9.0';
 const TIMEOUT_MS = 5 * 60_000;
 /**
@@ -18,12 +22,13 @@ const NO_DATABASE = /vuln\.go\.dev|no such host|connection refused|i\/o timeout|
 /** Checks dependencies for known vulnerabilities. If the data is unavailable, reports that instead of passing. */
 export const advisoriesPart: Part = {
   name: 'advisories',
-  description: 'npm audit of the lock, govulncheck of the helper, where their data can be had',
+  description: 'npm audit of the lock, govulncheck of the helper and the bucket mount, where their data can be had',
   group: 'default',
-  timeoutMs: 2 * TIMEOUT_MS,
+  timeoutMs: 3 * TIMEOUT_MS,
   needsGo: true,
   run: async (context) => {
-    const checks = [await auditPackages(context), await checkHelper(context)];
+    const checks = [await auditPackages(context)];
+    for (const [program, folder] of PROGRAMS) checks.push(await checkProgram(context, program, folder));
     const failed = checks.filter(({ status }) => status === 'failed');
     return { results: checks, output: failed.map(({ message }) => message).join('\n') } satisfies PartOutcome;
   },
@@ -42,15 +47,15 @@ async function auditPackages(context: PartContext): Promise<TestResult> {
   return result(name, 'failed', output);
 }
 
-async function checkHelper(context: PartContext): Promise<TestResult> {
-  const name = 'govulncheck knows no fault of what the helper calls';
+async function checkProgram(context: PartContext, program: string, folder: string): Promise<TestResult> {
+  const name = `govulncheck knows no fault of what ${program} calls`;
   if (findCommand('go', context.environment['PATH']) === null) {
     return result(name, 'skipped', 'needs Go; install it with: apt-get install -y golang-go');
   }
   const database = context.environment['GOVULNDB'];
   const flags = database === undefined ? [] : ['-db', database];
   const args = ['run', GOVULNCHECK, ...flags, './...'];
-  const { exitCode, output } = await run(context, 'go', args, HELPER, 'advisories-go.log');
+  const { exitCode, output } = await run(context, 'go', args, folder, 'advisories-go.log');
   if (exitCode === 0) return result(name, 'passed', '');
   // `go run` exits with 1 for any other code and prints it.
   const found = exitCode === FOUND_EXIT_CODE || output.includes(`exit status ${FOUND_EXIT_CODE}`);

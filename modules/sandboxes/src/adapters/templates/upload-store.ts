@@ -20,11 +20,20 @@ const NEW = '.new';
 const READ_BYTES = 1024 * 1024;
 const MEBIBYTE = 1024 * 1024;
 
+const MAX_FILES = 10_000;
+
+/** What a workspace uploads. */
+interface UploadsUnderWay {
+  count: number;
+  incomingBytes: number;
+  /** Of uploads that finished since the first of these began. */
+  finishedBytes: number;
+}
+
 /** Archives on this machine: `<workspace>/<name>`, complete once they have that name. */
 export class UploadStore implements TemplateFiles {
   readonly #options: UploadStoreOptions;
-  /** Bytes of uploads under way, by workspace. */
-  readonly #incoming = new Map<string, number>();
+  readonly #underWay = new Map<string, UploadsUnderWay>();
 
   constructor(options: UploadStoreOptions) {
     this.#options = options;
@@ -44,15 +53,19 @@ export class UploadStore implements TemplateFiles {
     await mkdir(join(this.#options.folder, workspaceUuid), { recursive: true, mode: 0o700 });
     const draft = `${file}.${randomBytes(6).toString('hex')}${NEW}`;
     const counted = { bytes: 0 };
+    const uploads = this.#begin(workspaceUuid);
     try {
-      const digest = await this.#receive(workspaceUuid, draft, body, counted);
+      const digest = await this.#receive(workspaceUuid, draft, body, counted, uploads);
       if (sha256 !== null && digest !== sha256) {
         throw sandboxErrors.FILES_REFUSED({ details: { reason: `their SHA-256 is ${digest}` } });
       }
       await rename(draft, file);
+      uploads.finishedBytes += counted.bytes;
       return { sizeBytes: counted.bytes };
     } finally {
-      this.#count(workspaceUuid, -counted.bytes);
+      uploads.incomingBytes -= counted.bytes;
+      uploads.count -= 1;
+      if (uploads.count === 0) this.#underWay.delete(workspaceUuid);
       await rm(draft, { force: true });
     }
   }
@@ -82,17 +95,20 @@ export class UploadStore implements TemplateFiles {
     draft: string,
     body: AsyncIterable<Buffer>,
     counted: { bytes: number },
+    uploads: UploadsUnderWay,
   ): Promise<string> {
     const { maxBytes, maxWorkspaceBytes, disk } = this.#options;
+    const finishedBefore = uploads.finishedBytes; // those are among the stored ones
     const storedBytes = await this.#storedBytes(workspaceUuid);
     const hash = createHash('sha256');
     const handle = await open(draft, 'wx', 0o600);
     try {
       for await (const chunk of body) {
         counted.bytes += chunk.length;
-        this.#count(workspaceUuid, chunk.length);
+        uploads.incomingBytes += chunk.length;
         if (counted.bytes > maxBytes) throw tooLarge(`an archive has at most ${maxBytes / MEBIBYTE} MiB`);
-        if (storedBytes + (this.#incoming.get(workspaceUuid) ?? 0) > maxWorkspaceBytes) {
+        const finishedBytes = uploads.finishedBytes - finishedBefore;
+        if (storedBytes + finishedBytes + uploads.incomingBytes > maxWorkspaceBytes) {
           throw tooLarge(`all archives of a workspace have at most ${maxWorkspaceBytes / MEBIBYTE} MiB`);
         }
         await assertDiskRoom(disk, chunk.length);
@@ -109,16 +125,19 @@ export class UploadStore implements TemplateFiles {
   async #storedBytes(workspaceUuid: string): Promise<number> {
     const folder = join(this.#options.folder, workspaceUuid);
     let bytes = 0;
-    for (const name of await namesIn(folder)) {
+    const names = await namesIn(folder);
+    if (names.length >= MAX_FILES) throw tooLarge(`a workspace has at most ${MAX_FILES} archives`);
+    for (const name of names) {
       if (!name.endsWith(NEW)) bytes += (await sizeOf(join(folder, name))) ?? 0;
     }
     return bytes;
   }
 
-  #count(workspaceUuid: string, bytes: number): void {
-    const sum = (this.#incoming.get(workspaceUuid) ?? 0) + bytes;
-    if (sum === 0) this.#incoming.delete(workspaceUuid);
-    else this.#incoming.set(workspaceUuid, sum);
+  #begin(workspaceUuid: string): UploadsUnderWay {
+    const uploads = this.#underWay.get(workspaceUuid) ?? { count: 0, incomingBytes: 0, finishedBytes: 0 };
+    uploads.count += 1;
+    this.#underWay.set(workspaceUuid, uploads);
+    return uploads;
   }
 
   /** Both parts are checked, so that neither is a path. */
