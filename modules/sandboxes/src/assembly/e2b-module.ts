@@ -5,6 +5,7 @@ import type { ApiKeys } from '../domain/access/api-keys.ts';
 import type { EventLog } from '../domain/events/event-log.ts';
 import type { SandboxAccess } from '../domain/access/sandbox-access.ts';
 import type { SandboxContext } from '../domain/context.ts';
+import type { CommandService } from '../domain/exec/command-service.ts';
 import type { FileService } from '../domain/files/file-service.ts';
 import type { ProcessService } from '../domain/processes/process-service.ts';
 import type { MountService } from '../domain/mounts/mount-service.ts';
@@ -24,7 +25,7 @@ import { registerControlRoutes } from '../e2b/control/sandbox-routes.ts';
 import { registerE2bVolumeRoutes } from '../e2b/control/volume-routes.ts';
 import { registerUnsupported } from '../e2b/control/unsupported.ts';
 import { EnvdAdmission } from '../e2b/envd/envd-admission.ts';
-import { directToEnvd } from '../e2b/envd/envd-host.ts';
+import { directToEnvd, directToPort } from '../e2b/envd/envd-host.ts';
 import { registerFileTransfers } from '../e2b/envd/file-transfer-routes.ts';
 import { createFilesystemRpc } from '../e2b/envd/filesystem-rpc.ts';
 import { createProcessRpc } from '../e2b/envd/process-rpc.ts';
@@ -46,6 +47,7 @@ export interface E2bRouteDeps extends Omit<CreateDeps, 'limitsEgress' | 'secretN
   readonly service: SandboxService;
   readonly files: FileService;
   readonly processes: ProcessService;
+  readonly commands: CommandService;
   readonly usage: MetricPart;
   readonly secrets: SecretService;
   readonly mounts: MountService;
@@ -56,7 +58,10 @@ export interface E2bRouteDeps extends Omit<CreateDeps, 'limitsEgress' | 'secretN
 
 export interface E2bPart {
   registerRoutes(app: HttpApp, deps: E2bRouteDeps): Promise<void>;
-  /** Directs a request for the data plane's own host to its routes; returns false for any other host. */
+  /**
+   * Directs a request for the data plane's own host to its routes; returns false for any other. One whose headers name
+   * another port gets the host of that port.
+   */
   direct(request: IncomingMessage): boolean;
   close(): void;
 }
@@ -129,7 +134,11 @@ export function createE2bPart({
         await registerFileTransfers(scope, ENVD_PREFIX, { admission, files, access, clock, signatureLimiter });
       });
     },
-    direct: (request) => directToEnvd(request, domain, ENVD_PREFIX),
+    direct(request) {
+      if (directToEnvd(request, domain, ENVD_PREFIX)) return true;
+      directToPort(request, domain, ENVD_PREFIX);
+      return false;
+    },
     close: () => watchers.close(),
   };
 }

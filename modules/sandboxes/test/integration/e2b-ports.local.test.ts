@@ -67,6 +67,25 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await sandbox.kill();
   });
 
+  it('are also named by headers, without a cookie or the token of the data plane', async () => {
+    const sandbox = await serving({ network: { allowPublicTraffic: false } });
+    const traffic = { [TRAFFIC_TOKEN]: sandbox.trafficAccessToken ?? '' };
+    await listening(sandbox, traffic);
+    const { host } = new URL(platform.url);
+    const named = { 'e2b-sandbox-id': sandbox.sandboxId, 'e2b-sandbox-port': String(PORT) };
+    const byHeader = (headers: Readonly<Record<string, string>>) =>
+      fetch(`${platform.url}/e2b/envd/some/path?a=b`, { headers });
+    const answer = await byHeader({ ...named, ...traffic, 'x-access-token': 'secret', cookie: 'session=secret' });
+    const head = await answer.text();
+    expect(answer.status).toBe(200);
+    expect(head).toContain('GET /some/path?a=b HTTP/1.1|');
+    expect(head).not.toContain('secret');
+    expect(head).not.toContain(host);
+    expect((await byHeader(named)).status).toBe(403);
+    expect((await byHeader({ ...named, ...traffic, 'e2b-sandbox-port': '70000' })).status).toBe(404);
+    await sandbox.kill();
+  });
+
   it('show programs another host if their creator wants that', async () => {
     const maskRequestHost = 'app.example.com:${PORT}';
     const sandbox = await serving({ network: { maskRequestHost } });

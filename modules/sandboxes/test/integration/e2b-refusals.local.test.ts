@@ -191,7 +191,8 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(await create({ timeout: -1 })).toMatchObject({ status: 400, body: { code: 400 } });
     expect(await create({ metadata: { 'a b': 'c' } })).toMatchObject({ status: 400 });
     const headers = { ...(await address(sandbox, key)), 'e2b-sandbox-port': '3000' };
-    expect((await envd('/health', headers)).status).toBe(501);
+    expect((await envd('/health', headers)).status).toBe(502); // nothing serves this port of the sandbox
+    expect((await envd('/health', { ...headers, 'e2b-sandbox-port': 'x' })).status).toBe(501);
   });
 
   it('is audited under the name of the key', async () => {

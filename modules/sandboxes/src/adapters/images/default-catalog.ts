@@ -132,6 +132,19 @@ const BUILT_IN: readonly BuiltInImage[] = [
     ],
   },
   {
+    hub: null,
+    name: 'jupyter',
+    displayName: 'Jupyter kernel',
+    description: 'Python with a Jupyter kernel, on Debian; made of packages: the base of E2B’s code interpreter',
+    category: 'language',
+    tags: ['python', 'jupyter', 'pip'],
+    popular: false,
+    aliases: [],
+    sources: [
+      { kind: 'debootstrap', suite: 'host', packages: ['python3-ipykernel', 'python3-pip', 'ca-certificates'] },
+    ],
+  },
+  {
     hub: 'golang:latest',
     name: 'go',
     displayName: 'Go',

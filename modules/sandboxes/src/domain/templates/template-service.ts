@@ -250,6 +250,11 @@ export class TemplateService {
     };
   }
 
+  /** The check that tells when the programs of a build are ready; null if it has none, or is gone. */
+  async readyCommand(buildId: string): Promise<string | null> {
+    return (await this.#deps.repository.findBuild(buildId))?.outcome?.readyCommand ?? null;
+  }
+
   /** Lines of the log from a number on. Waits for the next ones while the build is under way, at most `waitMs`. */
   async log(
     build: TemplateBuild,

@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { Type, type Static } from 'typebox';
 import type { SandboxContext } from '../../domain/context.ts';
 import type { MountService } from '../../domain/mounts/mount-service.ts';
+import type { CommandService } from '../../domain/exec/command-service.ts';
 import type { FileService } from '../../domain/files/file-service.ts';
 import type { SandboxPhase } from '../../domain/ports.ts';
 import type { Sandbox } from '../../domain/sandbox.ts';
@@ -11,6 +12,7 @@ import type { SandboxService } from '../../domain/sandbox-service.ts';
 import { sandboxErrors } from '../../errors.ts';
 import { goneSignal } from '../../routes/request-signal.ts';
 import { addressOf, type AddressDeps } from './address.ts';
+import { awaitReady } from './await-ready.ts';
 import { createSandboxSchema, findImage, toDomainRequest, type CreateDeps } from './create-body.ts';
 import { listOfTexts, textsOf } from './query-lists.ts';
 import { renderDetail, renderListed } from './render-sandbox.ts';
@@ -26,6 +28,7 @@ export interface ControlDeps extends CreateDeps, AddressDeps {
   readonly prefix: string;
   readonly service: SandboxService;
   readonly files: FileService;
+  readonly commands: CommandService;
   readonly mounts: MountService;
   readonly clock: Clock;
   readonly context: SandboxContext;
@@ -62,6 +65,7 @@ function registerCreate(app: HttpApp, deps: ControlDeps): void {
           throw sandboxErrors.RUNTIME_FAILED({ details: { reason } });
         }
         await complete(deps, request, sandbox);
+        await awaitReady(deps, sandbox, goneSignal(reply));
         return reply.status(201).send(await addressOf(deps, request, sandbox));
       },
     );

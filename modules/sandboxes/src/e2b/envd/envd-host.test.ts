@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { directToEnvd } from './envd-host.ts';
+import { directToEnvd, directToPort } from './envd-host.ts';
 
 const ID = 'abcdefghijklmnopqrstuvwxyz';
 const direct = (host: string, url: string, headers: Record<string, string> = {}) => {
@@ -30,4 +30,35 @@ it.each([
   '49983-short.sandboxes.test',
 ])('leaves the host %s alone', (host) => {
   expect(direct(host, '/files')).toEqual({ directed: false, headers: { host }, url: '/files' });
+});
+
+const toPort = (headers: Record<string, string>, url = '/e2b/envd/execute?a=b') => {
+  const request = { headers: { host: 'platform.test:4000', ...headers } as Record<string, string>, url };
+  return { directed: directToPort(request, 'sandboxes.test', '/e2b/envd'), ...request };
+};
+const NAMED = { 'e2b-sandbox-id': ID, 'e2b-sandbox-port': '49999' };
+
+it('gives a request that names a port the host of that port, without secrets of the client', () => {
+  expect(toPort({ ...NAMED, 'x-access-token': 'secret', cookie: 'session=secret', accept: '*/*' })).toEqual({
+    directed: true,
+    headers: { host: `49999-${ID}.sandboxes.test`, accept: '*/*' },
+    url: '/execute?a=b',
+  });
+});
+
+it.each([
+  [{ ...NAMED, 'e2b-sandbox-port': '49983' }],
+  [{ ...NAMED, 'e2b-sandbox-port': '0' }],
+  [{ ...NAMED, 'e2b-sandbox-port': '3000, 4000' }],
+  [{ ...NAMED, 'e2b-sandbox-id': 'short' }],
+  [{ 'e2b-sandbox-id': ID }],
+  [{ 'e2b-sandbox-port': '49999' }],
+  [{ ...NAMED, host: `3000-${ID}.sandboxes.test` }],
+])('leaves a request with the headers %j alone', (headers) => {
+  expect(toPort(headers)).toMatchObject({ directed: false, headers, url: '/e2b/envd/execute?a=b' });
+});
+
+it('leaves other paths alone', () => {
+  expect(toPort(NAMED, '/api/sandboxes').directed).toBe(false);
+  expect(toPort(NAMED, '/e2b/envdx').directed).toBe(false);
 });
