@@ -1689,7 +1689,7 @@ export interface SandboxOperations {
         "network": "none" | "egress";
         /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
         "egress_allow": (string)[] | null;
-        /** Secrets that are added to requests outside of the sandbox */
+        /** Secrets that are added to requests outside the sandbox */
         "egress_rules": ({
           /** Host name, such as api.example.com, or *.example.com for all names below it */
           "host": string;
@@ -1699,7 +1699,7 @@ export interface SandboxOperations {
           "query"?: undefined | string;
           /** Name of a secret of the workspace */
           "secret": string;
-          /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+          /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
           "template"?: undefined | string;
           /** Also sets it in requests over plain HTTP, which are refused otherwise */
           "insecure"?: undefined | boolean;
@@ -1764,7 +1764,7 @@ export interface SandboxOperations {
       "network"?: undefined | "none" | "egress";
       /** Allowed hosts, such as example.com, or *.example.com for all its subdomains, and IPv4 addresses or ranges; all others are blocked. With *, other names resolve too, to addresses in the ranges */
       "egress_allow"?: undefined | (string)[];
-      /** Secrets that are added to requests outside of the sandbox */
+      /** Secrets that are added to requests outside the sandbox */
       "egress_rules"?: undefined | ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
         "host": string;
@@ -1774,7 +1774,7 @@ export interface SandboxOperations {
         "query"?: undefined | string;
         /** Name of a secret of the workspace */
         "secret": string;
-        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
@@ -1847,7 +1847,7 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
-      /** Secrets that are added to requests outside of the sandbox */
+      /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
         "host": string;
@@ -1857,7 +1857,7 @@ export interface SandboxOperations {
         "query"?: undefined | string;
         /** Name of a secret of the workspace */
         "secret": string;
-        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
@@ -1937,7 +1937,7 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
-      /** Secrets that are added to requests outside of the sandbox */
+      /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
         "host": string;
@@ -1947,7 +1947,7 @@ export interface SandboxOperations {
         "query"?: undefined | string;
         /** Name of a secret of the workspace */
         "secret": string;
-        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
@@ -2027,7 +2027,7 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
-      /** Secrets that are added to requests outside of the sandbox */
+      /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
         "host": string;
@@ -2037,7 +2037,7 @@ export interface SandboxOperations {
         "query"?: undefined | string;
         /** Name of a secret of the workspace */
         "secret": string;
-        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
@@ -2133,7 +2133,7 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
-      /** Secrets that are added to requests outside of the sandbox */
+      /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
         "host": string;
@@ -2143,7 +2143,7 @@ export interface SandboxOperations {
         "query"?: undefined | string;
         /** Name of a secret of the workspace */
         "secret": string;
-        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
@@ -2184,7 +2184,7 @@ export interface SandboxOperations {
       "team_uuid"?: undefined | string;
     };
     body: {
-      /** Secrets that are added to requests outside of the sandbox */
+      /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
         "host": string;
@@ -2194,7 +2194,7 @@ export interface SandboxOperations {
         "query"?: undefined | string;
         /** Name of a secret of the workspace */
         "secret": string;
-        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
@@ -2237,7 +2237,7 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
-      /** Secrets that are added to requests outside of the sandbox */
+      /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
         "host": string;
@@ -2247,7 +2247,7 @@ export interface SandboxOperations {
         "query"?: undefined | string;
         /** Name of a secret of the workspace */
         "secret": string;
-        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
@@ -2599,7 +2599,7 @@ export interface SandboxOperations {
         "network": "none" | "egress";
         /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
         "egress_allow": (string)[] | null;
-        /** Secrets that are added to requests outside of the sandbox */
+        /** Secrets that are added to requests outside the sandbox */
         "egress_rules": ({
           /** Host name, such as api.example.com, or *.example.com for all names below it */
           "host": string;
@@ -2609,7 +2609,7 @@ export interface SandboxOperations {
           "query"?: undefined | string;
           /** Name of a secret of the workspace */
           "secret": string;
-          /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+          /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
           "template"?: undefined | string;
           /** Also sets it in requests over plain HTTP, which are refused otherwise */
           "insecure"?: undefined | boolean;
@@ -2726,7 +2726,7 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
-      /** Secrets that are added to requests outside of the sandbox */
+      /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
         "host": string;
@@ -2736,7 +2736,7 @@ export interface SandboxOperations {
         "query"?: undefined | string;
         /** Name of a secret of the workspace */
         "secret": string;
-        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
@@ -2912,7 +2912,7 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
-      /** Secrets that are added to requests outside of the sandbox */
+      /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
         "host": string;
@@ -2922,7 +2922,7 @@ export interface SandboxOperations {
         "query"?: undefined | string;
         /** Name of a secret of the workspace */
         "secret": string;
-        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
@@ -3027,7 +3027,7 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
-      /** Secrets that are added to requests outside of the sandbox */
+      /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
         "host": string;
@@ -3037,7 +3037,7 @@ export interface SandboxOperations {
         "query"?: undefined | string;
         /** Name of a secret of the workspace */
         "secret": string;
-        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
@@ -3115,7 +3115,7 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
-      /** Secrets that are added to requests outside of the sandbox */
+      /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
         "host": string;
@@ -3125,7 +3125,7 @@ export interface SandboxOperations {
         "query"?: undefined | string;
         /** Name of a secret of the workspace */
         "secret": string;
-        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
@@ -3278,7 +3278,7 @@ export interface SandboxOperations {
     answer: {
       "secrets": ({
         "name": string;
-        /** Number of values that it has had */
+        /** Version of the value, from 1 */
         "version": number;
         "created_at": string;
         "updated_at": string;
@@ -3300,7 +3300,7 @@ export interface SandboxOperations {
     };
     answer: {
       "name": string;
-      /** Number of values that it has had */
+      /** Version of the value, from 1 */
       "version": number;
       "created_at": string;
       "updated_at": string;
@@ -3315,7 +3315,7 @@ export interface SandboxOperations {
     body: undefined;
     answer: {
       "name": string;
-      /** Number of values that it has had */
+      /** Version of the value, from 1 */
       "version": number;
       "created_at": string;
       "updated_at": string;
@@ -3333,13 +3333,13 @@ export interface SandboxOperations {
     };
     answer: {
       "name": string;
-      /** Number of values that it has had */
+      /** Version of the value, from 1 */
       "version": number;
       "created_at": string;
       "updated_at": string;
     };
   };
-  /** Delete a secret; it is added to no request after two seconds */
+  /** Delete a secret; requests stop carrying it within two seconds */
   'DELETE /secrets/{name}': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -3461,7 +3461,7 @@ export interface SandboxOperations {
           "template_id": string;
           "name": string;
           "status": "waiting" | "building" | "ready" | "error";
-          /** Tags that it takes when it is ready */
+          /** Tags assigned once the build is ready */
           "tags": (string)[];
           "error": {
             "message": string;
@@ -3493,7 +3493,7 @@ export interface SandboxOperations {
       "next_cursor": string | null;
     };
   };
-  /** Tell whether files were uploaded */
+  /** Check whether files are uploaded */
   'GET /templates/files/{hash}': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -3561,7 +3561,7 @@ export interface SandboxOperations {
         "template_id": string;
         "name": string;
         "status": "waiting" | "building" | "ready" | "error";
-        /** Tags that it takes when it is ready */
+        /** Tags assigned once the build is ready */
         "tags": (string)[];
         "error": {
           "message": string;
@@ -3666,7 +3666,7 @@ export interface SandboxOperations {
       "template_id": string;
       "name": string;
       "status": "waiting" | "building" | "ready" | "error";
-      /** Tags that it takes when it is ready */
+      /** Tags assigned once the build is ready */
       "tags": (string)[];
       "error": {
         "message": string;
@@ -3706,7 +3706,7 @@ export interface SandboxOperations {
       "template_id": string;
       "name": string;
       "status": "waiting" | "building" | "ready" | "error";
-      /** Tags that it takes when it is ready */
+      /** Tags assigned once the build is ready */
       "tags": (string)[];
       "error": {
         "message": string;
@@ -3746,7 +3746,7 @@ export interface SandboxOperations {
       "template_id": string;
       "name": string;
       "status": "waiting" | "building" | "ready" | "error";
-      /** Tags that it takes when it is ready */
+      /** Tags assigned once the build is ready */
       "tags": (string)[];
       "error": {
         "message": string;
@@ -3903,7 +3903,7 @@ export interface SandboxOperations {
         "size_mb": number;
         /** Volume or volume snapshot that it was created from; it may no longer exist */
         "source_id": string | null;
-        /** Where it is: only sandboxes of this node can mount it */
+        /** Node that stores the volume; only its sandboxes can mount it */
         "node": string;
         /** Sandboxes that mount it, stopped ones too */
         "mounted_by": ({
@@ -3940,7 +3940,7 @@ export interface SandboxOperations {
       "size_mb": number;
       /** Volume or volume snapshot that it was created from; it may no longer exist */
       "source_id": string | null;
-      /** Where it is: only sandboxes of this node can mount it */
+      /** Node that stores the volume; only its sandboxes can mount it */
       "node": string;
       /** Sandboxes that mount it, stopped ones too */
       "mounted_by": ({
@@ -3967,7 +3967,7 @@ export interface SandboxOperations {
       "size_mb": number;
       /** Volume or volume snapshot that it was created from; it may no longer exist */
       "source_id": string | null;
-      /** Where it is: only sandboxes of this node can mount it */
+      /** Node that stores the volume; only its sandboxes can mount it */
       "node": string;
       /** Sandboxes that mount it, stopped ones too */
       "mounted_by": ({
@@ -3997,7 +3997,7 @@ export interface SandboxOperations {
       "size_mb": number;
       /** Volume or volume snapshot that it was created from; it may no longer exist */
       "source_id": string | null;
-      /** Where it is: only sandboxes of this node can mount it */
+      /** Node that stores the volume; only its sandboxes can mount it */
       "node": string;
       /** Sandboxes that mount it, stopped ones too */
       "mounted_by": ({
