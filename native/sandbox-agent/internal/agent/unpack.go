@@ -39,7 +39,7 @@ func unpackInto(target string, s *stream, r *request) (any, error) {
 	}
 	defer unix.Close(folder)
 	staging := temporaryName(stagingPrefix)
-	defer leaveWord(target, staging)()
+	defer leaveMarker(target, staging)()
 	if err := unix.Mkdirat(folder, staging, 0o700); err != nil {
 		return nil, err
 	}

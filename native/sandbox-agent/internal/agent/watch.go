@@ -127,7 +127,7 @@ func (w *watcher) follow() (any, *failure) {
 			event := readEvent(buffer[at:])
 			end := at + inotifyHead + int(event.Len)
 			name := strings.TrimRight(string(buffer[at+inotifyHead:min(end, n)]), "\x00")
-			if w.heed(event.Wd, event.Mask, event.Cookie, name) {
+			if w.handleEvent(event.Wd, event.Mask, event.Cookie, name) {
 				w.settle()
 				w.flush()
 				return map[string]any{"gone": true}, nil
@@ -143,8 +143,8 @@ func readEvent(from []byte) unix.InotifyEvent {
 	return unix.InotifyEvent{Wd: int32(field(0)), Mask: field(4), Cookie: field(8), Len: field(12)}
 }
 
-// heed answers true when what is watched is gone.
-func (w *watcher) heed(number int32, mask, cookie uint32, name string) bool {
+// handleEvent returns true once the watched path is gone.
+func (w *watcher) handleEvent(number int32, mask, cookie uint32, name string) bool {
 	if mask&unix.IN_Q_OVERFLOW != 0 {
 		w.settle()
 		w.add(fileChange{Type: "overflow", Reason: "too many changes at once: some were not told"})
