@@ -220,7 +220,7 @@ func (w *watcher) settle() {
 
 func (w *watcher) lost(number int32, folder string, mask uint32) bool {
 	if mask&unix.IN_MOVE_SELF != 0 && folder != w.root {
-		return false // its folder tells of it
+		return false // reported by its folder
 	}
 	w.forget(number)
 	if folder != w.root {
@@ -308,7 +308,7 @@ func (w *watcher) forget(number int32) {
 	delete(w.paths, number)
 }
 
-// isTemporary: the half of a transfer that nobody is to see yet.
+// isTemporary reports whether the file is an unfinished transfer, which clients must not see.
 func isTemporary(full string) bool {
 	return strings.Contains(full, "/"+writePrefix) || strings.Contains(full, "/"+stagingPrefix)
 }
