@@ -90,7 +90,7 @@ func (r *blockReader) block(index, off, end int64) *block {
 	return found
 }
 
-// begin fetches a block in the background, in place of the one that was not used for the longest time.
+// begin fetches a block in the background and evicts the least recently used one.
 func (r *blockReader) begin(index int64) *block {
 	if len(r.blocks) >= keptBlocks {
 		oldest := int64(-1)

@@ -43,7 +43,7 @@ func newContent(m *mount, a attributes) *content {
 	return &content{m: m, attributes: a, dirty: true}
 }
 
-// release gives back what it takes on this machine.
+// release frees its local resources.
 func (c *content) release() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

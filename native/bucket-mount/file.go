@@ -127,7 +127,7 @@ func (n *node) storeOpen(f fs.FileHandle) syscall.Errno {
 func (n *node) Release(_ context.Context, f fs.FileHandle) syscall.Errno {
 	c := f.(*handle).c
 	if c.isEmptied() {
-		_ = n.storeOpen(f) // nobody waits for it
+		_ = n.storeOpen(f) // in the background: no caller needs the result
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()

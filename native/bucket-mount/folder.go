@@ -179,7 +179,7 @@ func (n *node) remove(ctx context.Context, name, kind string) syscall.Errno {
 	return errnoOf(err)
 }
 
-// hasOpen tells whether a file below is open that is not stored yet.
+// hasOpen reports whether a file below is open and not stored yet.
 func (n *node) hasOpen() bool {
 	for _, child := range n.Children() {
 		each := child.Operations().(*node)

@@ -9,8 +9,14 @@ const MAX_FUNCTION_LINES = 60;
 const MAX_FACTORY_LINES = 150;
 const REFUSED_NAMES = /(^|[/-])(utils?|helpers?|common|managers?)(\.[a-z]+)*$/;
 /** Names that once stood for `handle`, `apply`, `notify`, `release`, `retry`, labels and pools. */
-const REFUSED_DECLARATIONS =
-  /^#?(heeds?|obeys?|tells?|giveBack|letGo|lookTwice|asking|circumstances|besides?|eachOf|warmShelf|whoSigned|nobody|somebody|whoever)$/i;
+const REFUSED_WORDS =
+  'heeds?|obeys?|tells?|giveBack|giveUp|letGo|lookTwice|leaveWord|starve|asking|circumstances|besides?|eachOf|warmShelf|whoSigned|nobody|somebody|whoever';
+/** Matches whole words at the start of a name: `heedHello`, `Heed`, `BESIDES`, not `teller`. */
+const REFUSED_DECLARATIONS = new RegExp(
+  `^#?(?:${REFUSED_WORDS}|${REFUSED_WORDS.replaceAll(/(?<=^|\\|)[a-z]/g, (letter) => letter.toUpperCase())}|${REFUSED_WORDS.toUpperCase()})(?=$|[A-Z0-9_])`,
+);
+const GO_DECLARATION =
+  /^func (?:\([^)]*\) )?(\w+)|^(?:type|var|const) (\w+)|^\t(\w+)(?:, \w+)* :?=(?!=)|^\t(\w+) +func\(/gm;
 /** Files where an app reads its environment; everything else takes arguments. */
 const READS_ENVIRONMENT = /^apps\/[a-z]+\/src\/(main|config|configuration)(\/|\.ts$|-)/;
 /** A program's entry runs when loaded, by design. */
@@ -48,7 +54,12 @@ describe('source files', () => {
         .filter((name) => REFUSED_DECLARATIONS.test(name))
         .map((name) => `${path}: ${name}`),
     );
-    expect(declared).toEqual([]);
+    expect([
+      ...declared,
+      ...projectFiles()
+        .filter((path) => path.endsWith('.go'))
+        .flatMap(refusedInGo),
+    ]).toEqual([]);
     expect(product.map(({ path }) => path).filter((path) => /-words\.tsx?$/.test(path))).toEqual([]);
   });
 
@@ -82,6 +93,13 @@ describe('source files', () => {
     expect(sources.filter((source) => silent.test(source.text)).map((source) => source.path)).toEqual([]);
   });
 });
+
+function refusedInGo(path: string): string[] {
+  const names = [...readProjectFile(path).matchAll(GO_DECLARATION)].flatMap((match) => match.slice(1));
+  return names
+    .filter((name) => name !== undefined && REFUSED_DECLARATIONS.test(name))
+    .map((name) => `${path}: ${name}`);
+}
 
 function longFunctions(source: TypeScriptSource): string[] {
   const found: string[] = [];

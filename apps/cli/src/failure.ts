@@ -21,7 +21,7 @@ const HINTS: ReadonlyMap<string, string> = new Map([
   ['NAME_TAKEN', 'choose another name, or omit it to get a generated one'],
   ['SANDBOX_NOT_RUNNING', 'svc sandbox start starts it'],
   ['SESSION_NOT_FOUND', 'svc sandbox shell without --session opens a new one'],
-  ['SANDBOXES_UNAVAILABLE', 'the log of svc up says what is missing'],
+  ['SANDBOXES_UNAVAILABLE', 'see the svc up log for what is missing'],
   ['CLUSTER_NOT_FOUND', 'svc cluster ls lists the clusters of this workspace'],
   ['CLUSTER_NAME_TAKEN', 'svc cluster token creates a new token for the existing cluster'],
   ['PATH_NOT_FOUND', 'svc sandbox exec NAME -- ls lists the files'],

@@ -5,8 +5,8 @@ import { defineErrors } from '@svc/errors';
 export const accountErrors = defineErrors({
   INVALID_REQUEST: [400, 'Invalid request: {reason}'],
   PASSWORD_UNSUITABLE: [400, 'The password {reason}'],
-  EXPIRY_TOO_LATE: [400, 'What a credential creates cannot outlive it; yours expires at {latest}'],
-  SCOPE_TOO_WIDE: [400, 'A service account cannot give the scope {scope}, which it does not have'],
+  EXPIRY_TOO_LATE: [400, 'The expiry must not be later than that of your credential ({latest})'],
+  SCOPE_TOO_WIDE: [400, 'A service account cannot grant the scope {scope}, which it does not have'],
   SSH_KEY_UNSUITABLE: [400, 'The public key {reason}'],
   UNKNOWN_QUOTA: [400, 'Unknown quota {quota}; known quotas: {known}'],
 
@@ -40,9 +40,9 @@ export const accountErrors = defineErrors({
   LIMIT_REACHED: [409, 'No more than {limit} {what} are allowed'],
   SSH_KEY_TAKEN: [409, 'This key is registered already; make another one with ssh-keygen -t ed25519'],
   EMAIL_TAKEN: [409, 'The e-mail {email} belongs to another user'],
-  PASSWORD_NOT_SET: [409, 'The account has no password; an operator makes a link to set one: svc admin password-link'],
-  LAST_ADMIN: [409, 'The last admin of a team stays; make another member admin first'],
-  TEAM_OWNER: [409, 'The owner of a team stays its admin; transfer the team first'],
+  PASSWORD_NOT_SET: [409, 'The account has no password; ask the operator for a link (svc admin password-link)'],
+  LAST_ADMIN: [409, 'A team needs at least one admin; promote another member first'],
+  TEAM_OWNER: [409, 'The team owner must stay an admin; transfer the team first'],
   ALREADY_MEMBER: [409, 'Already a member of this team'],
   SIGN_IN_TO_ACCEPT: [409, 'This e-mail has an account: sign in, then accept the invitation'],
   EMAIL_MISMATCH: [409, 'The invitation was sent to another e-mail'],

@@ -82,7 +82,7 @@ export const storeErrors = defineErrors({
   DomainTaken: [409, 'The host name is registered already'],
   InvalidHostname: [400, 'The host name {reason}'],
   NoSuchDomain: [404, 'The specified domain is not registered'],
-  TooManyDomains: [400, 'This bucket has as many custom domains as are allowed ({limit})'],
+  TooManyDomains: [400, 'The limit of {limit} custom domains is reached'],
   BucketNotEmpty: [409, '{reason}'],
   IllegalVersioningConfigurationException: [400, 'The Versioning element must be specified'],
   InvalidLocationConstraint: [400, 'The specified location-constraint is not valid'],
@@ -120,7 +120,7 @@ export const storeErrors = defineErrors({
     400,
     'You have attempted to create more buckets than allowed: the {scope} is limited to {limit}; {remedy}',
   ],
-  TooManyAccessKeys: [400, 'This workspace has as many access keys as are allowed ({limit})'],
+  TooManyAccessKeys: [400, 'The limit of {limit} access keys is reached'],
 
   // The store itself
   CertificateRefused: [502, 'The certificate authority refused: {reason}'],

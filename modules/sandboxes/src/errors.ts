@@ -6,7 +6,7 @@ export const sandboxErrors = defineErrors({
   INVALID_FIELD: [400, 'Invalid {field}: {reason}'],
   UNKNOWN_IMAGE: [400, 'Unknown image {image}'],
   UNSUPPORTED_ISOLATION: [400, 'Isolation {isolation} is not available here: {reason}'],
-  EGRESS_FIXED: [409, 'A sandbox that was created without a network stays without one'],
+  EGRESS_FIXED: [409, 'Egress cannot be changed: the sandbox was created without a network'],
   UNSUPPORTED_EGRESS: [
     400,
     'The driver {driver} cannot limit egress to hosts; leave egress_allow out or use the local driver',
@@ -51,7 +51,7 @@ export const sandboxErrors = defineErrors({
   VOLUME_ELSEWHERE: [409, 'The volume {name} is on node {node}; only sandboxes of that node can mount it'],
   MOUNTS_UNAVAILABLE: [501, 'Buckets cannot be mounted here: {reason}'],
   MOUNTS_OF_GUESTS: [403, 'Guests cannot mount buckets; sign in with an account'],
-  MOUNT_FORBIDDEN: [403, 'You may not {access} objects of this workspace, which {field} needs'],
+  MOUNT_FORBIDDEN: [403, 'You lack permission to {access} objects in this workspace, required by {field}'],
   MOUNT_GONE: [404, 'The mounted bucket is gone'],
   UNKNOWN_BUCKET: [400, 'There is no bucket {bucket} in this workspace; create it first'],
   RESTORE_UNAVAILABLE: [501, 'Sandboxes cannot continue on other nodes here: {reason}'],
@@ -92,7 +92,7 @@ export const sandboxErrors = defineErrors({
   PORT_UNREACHABLE: [502, 'Nothing is listening there: {reason}'],
   RATE_LIMITED: [429, 'Too many requests; try again in {retry_after_seconds} s'],
   NODE_NOT_FOUND: [404, 'There is no node {node} for sandboxes; svc node list shows them'],
-  NODE_DRAINING: [503, 'Node {node} is being drained and starts no sandboxes; try again, another node may take it'],
+  NODE_DRAINING: [503, 'Node {node} is draining and starts no sandboxes; retry to reach another node'],
   SANDBOX_ELSEWHERE: [503, 'The sandbox is on node {node}: {remedy}'],
   SANDBOXES_UNAVAILABLE: [503, 'Sandboxes are off: {reason}'],
 

@@ -107,8 +107,8 @@ function exchange(
       return;
     }
     const outgoing = send({ ...options, ...(request.signal === undefined ? {} : { signal: request.signal }) });
-    const giveUp = (): void => void outgoing.destroy(new Error(`no answer in ${timeoutMs} ms`));
-    const timer = timeoutMs === 0 ? undefined : setTimeout(giveUp, timeoutMs);
+    const onTimeout = (): void => void outgoing.destroy(new Error(`no answer in ${timeoutMs} ms`));
+    const timer = timeoutMs === 0 ? undefined : setTimeout(onTimeout, timeoutMs);
     outgoing.once('response', (response) => {
       clearTimeout(timer);
       resolve(response);

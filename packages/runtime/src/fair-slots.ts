@@ -86,12 +86,12 @@ export class FairSlots {
     return new Promise((resolve, reject) => {
       const sinceMs = this.#nowMs();
       this.#noteKey(key, sinceMs);
-      const giveUp = (): void => {
+      const onAbort = (): void => {
         cancel?.();
         reject(signal?.reason as Error); // as above
       };
       const grant = (release: ReleaseSlot): void => {
-        signal?.removeEventListener('abort', giveUp);
+        signal?.removeEventListener('abort', onAbort);
         resolve(release);
       };
       const group = this.#options.groupOf?.(key) ?? key;
@@ -100,7 +100,7 @@ export class FairSlots {
         reject(this.#options.refuse(key));
         return;
       }
-      signal?.addEventListener('abort', giveUp, { once: true });
+      signal?.addEventListener('abort', onAbort, { once: true });
       this.#grantFree();
     });
   }

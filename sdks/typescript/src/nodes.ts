@@ -11,7 +11,7 @@ export interface NodeReplica {
   url: string | null;
   started_at: string;
   seen_at: string;
-  /** Whether its lease has not ended. */
+  /** Whether its lease is valid. */
   live: boolean;
   /** Time until its lease ends, unless it is renewed. */
   lease_left_ms: number;

@@ -25,7 +25,7 @@ export function registerNodeCommand(program: Command): void {
 
 function registerList(parent: Command): void {
   addConnectionOptions(parent.command('list').alias('ls'))
-    .description('List replicas and nodes for sandboxes; * is the one that answers')
+    .description('List replicas and sandbox nodes (* marks the one you are connected to)')
     .action((flags: ConnectionFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {
         const { svc } = await connect();
@@ -37,7 +37,7 @@ function registerList(parent: Command): void {
 
 function registerDrain(parent: Command): void {
   addConnectionOptions(parent.command('drain'))
-    .description('Stop the sandboxes of a node after a notice, and start no others there')
+    .description('Drain a node: stop its sandboxes after a notice and start no new ones')
     .argument('<node>', 'Node ID or host name; see svc node list')
     .option('--wait', 'Wait until all of its sandboxes have stopped')
     .option('--timeout <time>', `Timeout of --wait (default ${DEFAULT_TIMEOUT})`, DEFAULT_TIMEOUT)

@@ -48,7 +48,7 @@ function registerList(parent: Command): void {
 
 function registerRemove(parent: Command): void {
   addConnectionOptions(parent.command('rm'))
-    .description('Delete secrets; they are added to no request after two seconds')
+    .description('Delete secrets; requests stop carrying them within two seconds')
     .argument('<name...>')
     .action((names: string[], flags: ConnectionFlags) =>
       withSandboxes(flags, async ({ sandboxes, output, signal }) => {

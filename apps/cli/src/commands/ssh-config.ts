@@ -24,10 +24,10 @@ export function registerSshConfigCommand(program: Command): void {
     .description('Write the OpenSSH configuration that reaches a sandbox')
     .argument('<name or id>', 'Sandbox name or ID')
     .option('--alias <name>', 'Host name of the entry (default: the name of the sandbox and .svc)')
-    .option('--host <name>', 'Address of the platform (default: that of its URL)')
-    .option('--port <number>', 'Port, if another one than that of the platform is forwarded to it')
+    .option('--host <name>', 'Address of the platform (default: the host of the platform URL)')
+    .option('--port <number>', "SSH port, if it differs from the platform's")
     .option('--file <path>', 'Configuration file (default ~/.ssh/config)')
-    .option('--identity <path>', 'Private key to log in with (default: those that ssh tries, then a token)')
+    .option('--identity <path>', 'Private key to log in with (default: your SSH keys, then a token)')
     .option('--print', 'Print the entry instead of writing it');
   addConnectionOptions(command).action((name: string, flags: SshConfigFlags) =>
     withSandboxes(flags, (session) => writeEntry(name, flags, session)),

@@ -17,7 +17,7 @@ const replicaSchema = Type.Object({
   url: nullable(Type.String({ description: 'Where other replicas reach it; null if they cannot' })),
   started_at: timestamp,
   seen_at: timestamp,
-  live: Type.Boolean({ description: 'Whether its lease has not ended' }),
+  live: Type.Boolean({ description: 'Whether its lease is valid' }),
   lease_left_ms: Type.Integer({ description: 'Time until its lease ends, unless it is renewed; 0 if it has ended' }),
 });
 
@@ -91,7 +91,7 @@ export function registerNodeRoutes(app: HttpApp, deps: NodeRouteDeps): void {
         response: {
           200: Type.Object({
             nodes: Type.Array(nodeSchema),
-            work: Type.Array(workSchema, { description: 'Background work that one replica at a time does' }),
+            work: Type.Array(workSchema, { description: 'Background work with a single active replica' }),
             internal_authority: Type.Union([authoritySchema, Type.Null()], {
               description: 'Certifies replicas among themselves; null if they do not reach one another',
             }),

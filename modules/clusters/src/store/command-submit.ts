@@ -95,7 +95,7 @@ async function supersedeQueued(
     .where('dry_run', '=', 0)
     .where('state', '=', 'queued')
     .execute();
-  const error = { code: 'CANCELLED', message: 'A newer deployment of the project took its place' };
+  const error = { code: 'CANCELLED', message: 'Superseded by a newer deployment of the project' };
   for (const { id } of rows) {
     const { numUpdatedRows } = await transaction
       .updateTable('cluster_command')

@@ -25,14 +25,14 @@ export function respondEmpty(response: ServerResponse, status: number, headers: 
  */
 export async function respondStream(response: ServerResponse, chunks: AsyncIterable<Uint8Array>): Promise<void> {
   let isGone = false;
-  let giveUp = (): void => undefined;
+  let abort = (): void => undefined;
   const onClose = (): void => {
     isGone = true;
-    giveUp();
+    abort();
   };
   const sent = (send: (done: (error?: Error | null) => void) => void): Promise<void> =>
     new Promise((resolve, reject) => {
-      giveUp = () => reject(new Error('the client went away'));
+      abort = () => reject(new Error('the client went away'));
       send((error) => (error ? reject(error) : resolve()));
     });
   response.once('close', onClose);

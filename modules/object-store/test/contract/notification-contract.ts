@@ -92,7 +92,7 @@ export function describeNotifications(open: OpenMetadata): void {
       await bench.store.postponeNotification({ id: first?.id ?? 0, nextAttemptAtMs: LATER_MS, error: 'HTTP 500' });
       await bench.put('a', undefined, { notify: ALL, nowMs: DUE_MS });
       const giveUp = { ...hook(), createdBeforeMs: DUE_MS, nowMs: DUE_MS, error: 'too old', limit: 10 };
-      expect(await bench.store.giveUpNotifications(giveUp)).toBe(1);
+      expect(await bench.store.abandonNotifications(giveUp)).toBe(1);
       expect((await due(DUE_MS)).map(({ createdAtMs }) => createdAtMs)).toEqual([DUE_MS]);
       const [failed] = await bench.store.failedNotifications({ bucketId, limit: 10 });
       expect(failed).toMatchObject({ key: 'a', attempts: 1, failedAtMs: DUE_MS, lastError: 'HTTP 500' });
@@ -100,7 +100,7 @@ export function describeNotifications(open: OpenMetadata): void {
       expect(await bench.store.retryNotifications({ bucketId, nowMs: LATER_MS, limit: 10 })).toBe(1);
       expect(await bench.store.failedNotifications({ bucketId, limit: 10 })).toEqual([]);
       expect(await due(LATER_MS)).toHaveLength(2);
-      await bench.store.giveUpNotifications({ ...giveUp, createdBeforeMs: LATER_MS + 1, nowMs: LATER_MS });
+      await bench.store.abandonNotifications({ ...giveUp, createdBeforeMs: LATER_MS + 1, nowMs: LATER_MS });
       expect(await bench.store.forgetFailedNotifications({ failedBeforeMs: LATER_MS, limit: 10 })).toBe(0);
       expect(await bench.store.forgetFailedNotifications({ failedBeforeMs: LATER_MS + 1, limit: 10 })).toBe(2);
     });

@@ -35,7 +35,7 @@ export function createPlaces(
     capacityPerGroup: parallelStarts + KEPT_FOR_OTHERS - 1,
     groupOf: shareOf,
     maxWaiting: MAX_WAITING,
-    refuse: () => sandboxErrors.NO_CAPACITY({ details: { reason: 'too many sandboxes wait for their start' } }),
+    refuse: () => sandboxErrors.NO_CAPACITY({ details: { reason: 'too many sandboxes are waiting to start' } }),
     onGranted: (waitedMs) => waited.observe(waitedMs / 1_000),
   });
   metrics.observableGauge('svc_sandbox_places_waiting', 'Queued starts and removals', () => places.waiting);

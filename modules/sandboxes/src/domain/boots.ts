@@ -232,7 +232,7 @@ async function startTemplate(sandbox: Sandbox, connection: HelperConnection): Pr
     (await ProcessStream.open(connection, { ...request, ...place })).close();
   } catch (cause) {
     const said = cause instanceof Error ? cause.message : String(cause);
-    throw sandboxErrors.RUNTIME_FAILED({ details: { reason: `its start command cannot run: ${said}` }, cause });
+    throw sandboxErrors.RUNTIME_FAILED({ details: { reason: `the start command failed: ${said}` }, cause });
   }
 }
 

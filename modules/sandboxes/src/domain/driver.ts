@@ -338,6 +338,6 @@ export interface SandboxDriver {
  */
 export function assertSandboxId(id: string): void {
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(id)) {
-    throw sandboxErrors.RUNTIME_FAILED({ details: { reason: 'this is no id of a sandbox' } });
+    throw sandboxErrors.RUNTIME_FAILED({ details: { reason: 'invalid sandbox ID' } });
   }
 }

@@ -56,7 +56,7 @@ export const egressRuleSchema = Type.Object(
     template: Type.Optional(
       Type.String({
         pattern: '^[\\t -~]{1,512}$',
-        description: 'What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default',
+        description: 'Template of the value; {value} is replaced with the secret. Defaults to {value}',
       }),
     ),
     insecure: Type.Optional(
@@ -68,7 +68,7 @@ export const egressRuleSchema = Type.Object(
 
 export const egressRulesSchema = Type.Array(egressRuleSchema, {
   maxItems: MAX_EGRESS_RULES,
-  description: 'Secrets that are added to requests outside of the sandbox',
+  description: 'Secrets that are added to requests outside the sandbox',
 });
 
 export const volumeMountsSchema = Type.Array(
@@ -254,7 +254,7 @@ export const removeQuerySchema = Type.Object({
   ...workspaceQuery,
   volumes: Type.Optional(
     Type.Union([Type.Literal('keep'), Type.Literal('delete')], {
-      description: 'delete also deletes the volumes that only this sandbox mounts to write; keep by default',
+      description: 'delete also deletes writable volumes that no other sandbox mounts. Defaults to keep',
     }),
   ),
 });

@@ -18,7 +18,7 @@ const paramsSchema = Type.Object({ name: Type.String({ maxLength: 128 }) });
 
 const secretSchema = Type.Object({
   name: Type.String(),
-  version: Type.Integer({ description: 'Number of values that it has had' }),
+  version: Type.Integer({ description: 'Version of the value, from 1' }),
   created_at: Type.String({ format: 'date-time' }),
   updated_at: Type.String({ format: 'date-time' }),
 });
@@ -68,7 +68,7 @@ export function registerSecretRoutes(app: HttpApp, secrets: SecretService): void
       config: { action: 'secret:delete' },
       schema: {
         tags,
-        summary: 'Delete a secret; it is added to no request after two seconds',
+        summary: 'Delete a secret; requests stop carrying it within two seconds',
         params: paramsSchema,
         querystring,
         response: { 200: Type.Object({ name: Type.String(), deleted: Type.Literal(true) }) },

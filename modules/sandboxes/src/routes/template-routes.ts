@@ -297,7 +297,7 @@ function registerFiles(app: HttpApp, { templates }: TemplateRoutesOptions): void
       config: { action: 'template:read' },
       schema: {
         tags,
-        summary: 'Tell whether files were uploaded',
+        summary: 'Check whether files are uploaded',
         params: filesParams,
         querystring,
         response: { 200: Type.Object({ hash: Type.String(), present: Type.Boolean() }) },

@@ -113,7 +113,7 @@ export const buildSchema = Type.Object({
   template_id: Type.String(),
   name: Type.String(),
   status: Type.Union([Type.Literal('waiting'), Type.Literal('building'), Type.Literal('ready'), Type.Literal('error')]),
-  tags: Type.Array(Type.String(), { description: 'Tags that it takes when it is ready' }),
+  tags: Type.Array(Type.String(), { description: 'Tags assigned once the build is ready' }),
   error: nullable(
     Type.Object({ message: Type.String(), step: nullable(Type.Integer()), line: nullable(Type.Integer()) }),
   ),

@@ -29,7 +29,7 @@ const volumeSchema = Type.Object({
   name: Type.String(),
   size_mb: Type.Integer({ description: 'Size in MiB; a full volume fails writes' }),
   source_id: nullableId('Volume or volume snapshot that it was created from; it may no longer exist'),
-  node: Type.String({ description: 'Where it is: only sandboxes of this node can mount it' }),
+  node: Type.String({ description: 'Node that stores the volume; only its sandboxes can mount it' }),
   mounted_by: Type.Array(
     Type.Object({
       sandbox_id: Type.String(),

@@ -155,7 +155,7 @@ func moveFile(r *request) (any, *failure) {
 	return map[string]any{}, nil
 }
 
-// holdsMount tells whether a mount point stands at or below the path.
+// holdsMount reports whether there is a mount point at or below the path.
 func holdsMount(name string) bool {
 	content, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {

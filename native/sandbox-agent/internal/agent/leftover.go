@@ -8,15 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What is left beyond so many goes at a later start.
-const mostWords = 4096
+// Markers beyond this number are handled at a later start.
+const maxMarkers = 4096
 
-// leaveWord tells the next helper what is about to be made beside its place, for when this one is killed before it took it
-// away: a link of the same name in the root leads to it. The answer takes the word back. Where none can be left, as in a
-// root that is read-only, the work goes on without.
-func leaveWord(folder, name string) func() {
+// leaveMarker records a temporary file before it is created, so that the next helper can remove it if this one is killed
+// first: a symbolic link of the same name in the root points to it. The returned function removes the marker. Where no
+// marker can be created, as in a read-only root, the work continues without one.
+func leaveMarker(folder, name string) func() {
 	if folder == "/" {
-		return func() {} // it is its own word
+		return func() {} // the file itself is found in the root
 	}
 	if err := unix.Symlink(path.Join(folder, name), "/"+name); err != nil {
 		return func() {}
@@ -24,38 +24,38 @@ func leaveWord(folder, name string) func() {
 	return func() { _ = unix.Unlink("/" + name) }
 }
 
-// wordsLeft are the names in the root by which a helper before this one left something behind.
-func wordsLeft() []string {
+// leftoverMarkers lists the markers in the root of earlier helpers.
+func leftoverMarkers() []string {
 	root, err := os.Open("/")
 	if err != nil {
 		return nil
 	}
 	defer root.Close()
-	words := []string{}
-	for len(words) < mostWords {
+	markers := []string{}
+	for len(markers) < maxMarkers {
 		names, err := root.Readdirnames(256)
 		for _, name := range names {
 			if isTemporary("/" + name) {
-				words = append(words, name)
+				markers = append(markers, name)
 			}
 		}
 		if err != nil || len(names) == 0 {
 			break
 		}
 	}
-	return words
+	return markers
 }
 
-// removeLeft takes away what the words lead to. They are in the hands of the sandbox: nothing goes that has not a name of
-// ours, and nothing that its own root could not remove.
-func removeLeft(words []string) {
-	for _, name := range words {
-		word := "/" + name
-		if left, err := os.Readlink(word); err == nil && strings.HasPrefix(left, "/") && isTemporary("/"+path.Base(left)) {
+// removeLeftovers removes the targets of the markers. The sandbox can change them: only paths with a name of ours are
+// removed, and only what root in the sandbox could remove itself.
+func removeLeftovers(markers []string) {
+	for _, name := range markers {
+		marker := "/" + name
+		if left, err := os.Readlink(marker); err == nil && strings.HasPrefix(left, "/") && isTemporary("/"+path.Base(left)) {
 			if os.RemoveAll(left) != nil {
 				continue
 			}
 		}
-		_ = os.RemoveAll(word)
+		_ = os.RemoveAll(marker)
 	}
 }

@@ -151,7 +151,7 @@ func (p *piped) leave(s *stream) {
 // serve answers the result once the stream has all output, or DETACHED if the stream ends first.
 func (p *piped) serve(s *stream) (any, *failure) {
 	defer p.leave(s)
-	s.onControl(p.obey)
+	s.onControl(p.handleControl)
 	select {
 	case <-p.finished:
 		return p.result, nil
@@ -160,7 +160,7 @@ func (p *piped) serve(s *stream) (any, *failure) {
 	}
 }
 
-func (p *piped) obey(message controlMessage) {
+func (p *piped) handleControl(message controlMessage) {
 	if signal, known := signals[message.Name]; known && message.Type == "signal" {
 		p.signal(signal)
 	}

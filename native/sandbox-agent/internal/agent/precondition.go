@@ -12,7 +12,7 @@ type precondition struct {
 	Versions []version `json:"versions"`
 }
 
-// version names the content of a file as an entry tells of it.
+// version identifies the content of a file by its entry.
 type version struct {
 	// As JSON carries it to the platform and back: a number that some file systems make longer than it can be exact.
 	Inode   float64 `json:"inode"`

@@ -74,7 +74,7 @@ func (a *agent) runWithPipes(s *stream, r *request, spec *command) (any, *failur
 	return p.serve(s)
 }
 
-// killLater kills the process group once its time is over, whoever follows it by then.
+// killLater kills the process group at its timeout, whether or not a client follows it.
 func killLater(pid, timeoutMs int, exited <-chan struct{}) {
 	if timeoutMs <= 0 {
 		return

@@ -50,7 +50,7 @@ func Run(bridged bool) int {
 	}
 	terminate := make(chan os.Signal, 1)
 	signal.Notify(terminate, unix.SIGTERM)
-	go removeLeft(wordsLeft()) // looked up before anybody is served, whose words are new
+	go removeLeftovers(leftoverMarkers()) // listed before any client is served, so that no new marker is included
 	go a.accept()
 	select {
 	case <-terminate:

@@ -33,7 +33,7 @@ type screenStep struct {
 	caughtUp bool
 }
 
-// mark notes the size that holds for what is written from now on.
+// mark records the size for all output written from now on.
 func (r *ring) mark(size windowSize) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -41,7 +41,7 @@ func (r *ring) mark(size windowSize) {
 		r.sizes[last].size = size
 		return
 	}
-	r.forgetSizes(r.oldest())
+	r.dropSizesBefore(r.oldest())
 	if len(r.sizes) == maxSizeMarks {
 		r.sizes = r.sizes[1:]
 	}
@@ -49,14 +49,14 @@ func (r *ring) mark(size windowSize) {
 	r.cond.Broadcast()
 }
 
-// forgetSizes leaves the one that holds at the offset, and those after it.
-func (r *ring) forgetSizes(offset uint64) {
+// dropSizesBefore keeps the size in effect at the offset and all later ones.
+func (r *ring) dropSizesBefore(offset uint64) {
 	for len(r.sizes) > 1 && r.sizes[1].at <= offset {
 		r.sizes = r.sizes[1:]
 	}
 }
 
-// attachScreen takes the place of a screen that was there before, whose connection is about to be found lost.
+// attachScreen replaces any earlier screen, whose connection is about to be detected as lost.
 func (r *ring) attachScreen(since uint64) (*screenReader, uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -74,7 +74,7 @@ func (r *ring) detachScreen(s *screenReader) {
 	r.mu.Unlock()
 }
 
-// catchUp asks for all that is there now.
+// catchUp requests everything written so far.
 func (r *ring) catchUp(s *screenReader) {
 	r.mu.Lock()
 	s.wanted, s.target = true, r.end
@@ -82,15 +82,15 @@ func (r *ring) catchUp(s *screenReader) {
 	r.mu.Unlock()
 }
 
-// starve says whether the screen may send nothing; nobody waits for it meanwhile.
-func (r *ring) starve(s *screenReader, starved bool) {
+// setStarved records whether the screen has no credit to send. Output does not wait for a starved screen.
+func (r *ring) setStarved(s *screenReader, starved bool) {
 	r.mu.Lock()
 	s.starved = starved
 	r.cond.Broadcast()
 	r.mu.Unlock()
 }
 
-// awaitScreen waits until there is something to tell the screen, and answers false when it is no longer the session's.
+// awaitScreen waits until there is something to send to the screen. Returns false once the session has another screen.
 func (r *ring) awaitScreen(s *screenReader) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -100,7 +100,7 @@ func (r *ring) awaitScreen(s *screenReader) bool {
 	return r.screen == s
 }
 
-// stepScreen takes what comes next without waiting: a size before the bytes that were written for it.
+// stepScreen returns the next step without waiting: a size comes before the bytes written for it.
 func (r *ring) stepScreen(s *screenReader, p []byte) screenStep {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -109,7 +109,7 @@ func (r *ring) stepScreen(s *screenReader, p []byte) screenStep {
 		s.cursor = r.end - uint64(len(r.buffer)/2)
 		return screenStep{lost: s.cursor - from}
 	}
-	r.forgetSizes(s.cursor)
+	r.dropSizesBefore(s.cursor)
 	if len(r.sizes) > 0 && r.sizes[0].at <= s.cursor && r.sizes[0].size != s.size {
 		s.size = r.sizes[0].size
 		size := s.size
@@ -178,9 +178,9 @@ func sendScreen(to *stream, ring *ring, screen *screenReader) {
 			to.event(map[string]any{"type": "caught_up"})
 		case step.bytes > 0:
 			if !to.out.has(step.bytes + 1) {
-				ring.starve(screen, true)
+				ring.setStarved(screen, true)
 				to.out.wait(step.bytes + 1)
-				ring.starve(screen, false)
+				ring.setStarved(screen, false)
 			}
 			if !to.sendData(channelStdout, buffer, step.bytes) {
 				return

@@ -67,9 +67,9 @@ func TestTheWriterWaitsForAScreenThatMaySend(t *testing.T) {
 func TestNobodyWaitsForAScreenThatMaySendNothing(t *testing.T) {
 	r := newRing(64)
 	s, _ := r.attachScreen(0)
-	r.starve(s, true)
+	r.setStarved(s, true)
 	r.write(bytes.Repeat([]byte("0123456789"), 100))
-	r.starve(s, false)
+	r.setStarved(s, false)
 	r.catchUp(s)
 	got, events := stepAll(r, s, make([]byte, 64))
 	if len(events) != 2 || events[0].lost != 968 || !bytes.Equal(got, []byte("89012345678901234567890123456789")) {

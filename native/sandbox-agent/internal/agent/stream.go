@@ -32,7 +32,7 @@ type stream struct {
 	done  chan struct{}
 	once  sync.Once
 	mu    sync.Mutex
-	obey  func(controlMessage)
+	apply func(controlMessage)
 	early []controlMessage
 	// Consumed by a transfer and not granted yet.
 	ungranted int
@@ -112,24 +112,24 @@ func (s *stream) control(payload []byte) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.obey != nil {
-		s.obey(message)
+	if s.apply != nil {
+		s.apply(message)
 	} else if len(s.early) < maxEarlyControls {
 		s.early = append(s.early, message)
 	}
 	return true
 }
 
-// onControl takes over controls, those first that came before the process was there. A control is obeyed before the next
-// frame is read: input that was sent after a signal is never read by what the signal ends. It does not wait for input that
-// was sent before it, so that a program which reads nothing can still be interrupted.
-func (s *stream) onControl(obey func(controlMessage)) {
+// onControl registers the handler of control messages and replays the ones that arrived before the process existed. A
+// control is applied before the next frame is read, so a process that a signal ends never reads input sent after the
+// signal. It does not wait for earlier input, so a program that reads nothing can still be interrupted.
+func (s *stream) onControl(apply func(controlMessage)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, message := range s.early {
-		obey(message)
+		apply(message)
 	}
-	s.early, s.obey = nil, obey
+	s.early, s.apply = nil, apply
 }
 
 // window counts what may still be sent.

@@ -139,7 +139,7 @@ func (t *terminal) serve(s *stream, since *uint64) (any, *failure) {
 		t.ring.detach(reader)
 		t.input.wake()
 	}()
-	s.onControl(t.obey)
+	s.onControl(t.handleControl)
 	go t.takeInput(s)
 	buffer := make([]byte, dataHead+terminalChunk)
 	for {
@@ -176,7 +176,7 @@ func (t *terminal) takeInput(s *stream) {
 	}
 }
 
-func (t *terminal) obey(message controlMessage) {
+func (t *terminal) handleControl(message controlMessage) {
 	switch message.Type {
 	case "resize":
 		t.resize(clamp(windowSize{Cols: message.Cols, Rows: message.Rows}))

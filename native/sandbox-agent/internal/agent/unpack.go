@@ -39,7 +39,7 @@ func unpackInto(target string, s *stream, r *request) (any, error) {
 	}
 	defer unix.Close(folder)
 	staging := temporaryName(stagingPrefix)
-	defer leaveWord(target, staging)()
+	defer leaveMarker(target, staging)()
 	if err := unix.Mkdirat(folder, staging, 0o700); err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func unpackInto(target string, s *stream, r *request) (any, error) {
 	return map[string]any{"entries": x.entries, "bytes": x.bytes}, nil
 }
 
-// placement moves a tree into one that is there: folders are joined, everything else takes the place of what had its name.
+// placement moves a tree into an existing one: folders are merged, everything else replaces the entry of the same name.
 type placement struct {
 	device uint64
 	placed int64

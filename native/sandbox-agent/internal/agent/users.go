@@ -186,7 +186,7 @@ func readUsers(name string) (string, error) {
 	return string(content), err
 }
 
-// appendLine replaces the file at once; one that is missing is made, except that of passwords.
+// appendLine replaces the file atomically. A missing file is created, except the password file.
 func appendLine(name, line string) error {
 	content, err := readUsers(name)
 	if err == unix.ENOENT && name == shadowFile {

@@ -127,7 +127,7 @@ func (w *watcher) follow() (any, *failure) {
 			event := readEvent(buffer[at:])
 			end := at + inotifyHead + int(event.Len)
 			name := strings.TrimRight(string(buffer[at+inotifyHead:min(end, n)]), "\x00")
-			if w.heed(event.Wd, event.Mask, event.Cookie, name) {
+			if w.handleEvent(event.Wd, event.Mask, event.Cookie, name) {
 				w.settle()
 				w.flush()
 				return map[string]any{"gone": true}, nil
@@ -143,8 +143,8 @@ func readEvent(from []byte) unix.InotifyEvent {
 	return unix.InotifyEvent{Wd: int32(field(0)), Mask: field(4), Cookie: field(8), Len: field(12)}
 }
 
-// heed answers true when what is watched is gone.
-func (w *watcher) heed(number int32, mask, cookie uint32, name string) bool {
+// handleEvent returns true once the watched path is gone.
+func (w *watcher) handleEvent(number int32, mask, cookie uint32, name string) bool {
 	if mask&unix.IN_Q_OVERFLOW != 0 {
 		w.settle()
 		w.add(fileChange{Type: "overflow", Reason: "too many changes at once: some were not told"})
@@ -220,7 +220,7 @@ func (w *watcher) settle() {
 
 func (w *watcher) lost(number int32, folder string, mask uint32) bool {
 	if mask&unix.IN_MOVE_SELF != 0 && folder != w.root {
-		return false // its folder tells of it
+		return false // reported by its folder
 	}
 	w.forget(number)
 	if folder != w.root {
@@ -308,7 +308,7 @@ func (w *watcher) forget(number int32) {
 	delete(w.paths, number)
 }
 
-// isTemporary: the half of a transfer that nobody is to see yet.
+// isTemporary reports whether the file is an unfinished transfer, which clients must not see.
 func isTemporary(full string) bool {
 	return strings.Contains(full, "/"+writePrefix) || strings.Contains(full, "/"+stagingPrefix)
 }

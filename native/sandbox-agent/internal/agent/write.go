@@ -94,7 +94,7 @@ func (w *writing) replace(s *stream, r *request, old *unix.Stat_t) (any, *failur
 		prefix = createPrefix
 	}
 	temporary := temporaryName(prefix)
-	defer leaveWord(path.Dir(w.shown), temporary)()
+	defer leaveMarker(path.Dir(w.shown), temporary)()
 	flags := unix.O_WRONLY | unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW | unix.O_CLOEXEC
 	fd, err := unix.Openat(w.folder, temporary, flags, 0o600)
 	if err != nil {

@@ -9,6 +9,6 @@ var entered byte
 
 // entry is where the program begins (`-E` in ./build), before Go's runtime and thus before there is a second thread. Once
 // there are, each of those calls has to be made on all of them, which interrupts and waits for every one: some forty times, half
-// of all that the first process of a sandbox did. It is no step that isolation rests on: giveUp makes up for what it did not
+// of all that the first process of a sandbox did. It is no step that isolation rests on: dropPrivileges makes up for what it did not
 // do, and the kernel is asked at the end.
 func entry()

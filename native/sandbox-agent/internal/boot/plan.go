@@ -142,7 +142,7 @@ func enter(p *Plan, mounts []int) error {
 			}
 		}
 	}
-	return giveUp(p)
+	return dropPrivileges(p)
 }
 
 type stepError struct {

@@ -27,8 +27,8 @@ var capabilityNumbers = map[string]uint{
 	"CAP_AUDIT_WRITE": unix.CAP_AUDIT_WRITE, "CAP_SETFCAP": unix.CAP_SETFCAP,
 }
 
-// giveUp takes from every thread of this process what no sandbox may have, for good, and looks whether it is gone.
-func giveUp(p *Plan) error {
+// dropPrivileges permanently drops the privileges that no sandbox may have from every thread, and verifies the result.
+func dropPrivileges(p *Plan) error {
 	kept := uint64(0)
 	for _, name := range p.Capabilities {
 		number, known := capabilityNumbers[name]

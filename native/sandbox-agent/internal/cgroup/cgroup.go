@@ -15,7 +15,7 @@ const (
 	UnifiedMount = "/sys/fs/cgroup"
 )
 
-// Unknown stands for a figure that the kernel does not count here.
+// Unknown marks a figure that this kernel does not count.
 const Unknown = -1
 
 // Mounts returns controller (or Unified) -> mount point, and the options of v2. The first mount of each counts, which is

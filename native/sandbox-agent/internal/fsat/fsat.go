@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Remove takes away what the name stands for, a folder with all that is in it.
+// Remove removes the named file, or the folder with all its content.
 func Remove(parent int, name string) error {
 	err := unix.Unlinkat(parent, name, 0)
 	if err != unix.EISDIR && err != unix.EPERM {

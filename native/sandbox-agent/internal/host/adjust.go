@@ -10,7 +10,7 @@ import (
 // inRootOnly follows no link and enters no other mount: what a sandbox made of its files leads nowhere.
 const inRootOnly = unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_NO_XDEV
 
-// adjust gives a running sandbox that nobody has used yet its limits, its host name and the files that tell it.
+// adjust sets the limits, the host name and the host files of a running sandbox that has not been used yet.
 func (h *host) adjust(r *request) (any, error) {
 	s, err := h.readState(r.Sandbox)
 	if err != nil {

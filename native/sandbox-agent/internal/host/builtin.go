@@ -64,7 +64,7 @@ type ownBinary struct {
 	err  error
 }
 
-// forChild answers a descriptor of it that a fork with these files does not lose; whoever asked closes it.
+// forChild returns a descriptor that survives a fork with these files. The caller closes it.
 func (o *ownBinary) forChild(files []uintptr) (int, error) {
 	o.once.Do(func() { o.fd, o.err = readOnlySelf() })
 	if o.err != nil {
@@ -146,7 +146,7 @@ func (h *host) forkBuiltin(started *builtinStart, sandbox, binary string, base, 
 		defer group.Close()
 		attr.UseCgroupFD, attr.CgroupFD = true, int(group.Fd())
 	}
-	// The keys of whoever started the launcher are not the sandbox's.
+	// The sandbox must not inherit the keys of the launcher's parent.
 	if _, err := unix.KeyctlInt(unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0, 0, 0); err != nil && err != unix.ENOSYS {
 		return step("join a keyring of its own", err)
 	}

@@ -124,7 +124,7 @@ func (h *host) stats(sandbox string) (any, error) {
 		"cpu_us":       usage.CPUMicroseconds,
 	}
 	if s.Kind == "runsc" {
-		out["pids"] = -1 // those of gVisor itself, and one that stands for each inside
+		out["pids"] = -1 // counts the processes of gVisor, plus one for each process inside
 	}
 	if used := l.diskBytes(s); used >= 0 {
 		out["disk_bytes"] = used
@@ -316,14 +316,14 @@ func signalPidfd(fd int, signal unix.Signal) {
 	_ = unix.PidfdSendSignal(fd, signal, nil, 0)
 }
 
-// waitPidfd tells whether the process has ended.
+// waitPidfd reports whether the process has ended.
 func waitPidfd(fd int, timeout time.Duration) bool {
 	limit := unix.NsecToTimespec(int64(timeout))
 	ready, _ := unix.Ppoll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, &limit, nil)
 	return ready == 1
 }
 
-// cpuMicroseconds sums what living processes used, where nobody counts for the group (v1 without cpuacct).
+// cpuMicroseconds sums the time of living processes, for groups without a counter (v1 without cpuacct).
 func cpuMicroseconds(pids []int) int64 {
 	const ticksPerSecond = 100
 	total := int64(0)

@@ -70,7 +70,7 @@ func outside(name string, namespace int, address, gateway [4]byte) error {
 		if !errors.Is(err, unix.EEXIST) {
 			return step("make the network pair", err)
 		}
-		_ = n.removeLink(name) // of a sandbox that ended while nobody looked after it
+		_ = n.removeLink(name) // left by a sandbox that ended without cleanup
 		if err := n.addVeth(name, insideName, namespace); err != nil {
 			return step("make the network pair", err)
 		}

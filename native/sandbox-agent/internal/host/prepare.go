@@ -165,7 +165,7 @@ func (h *host) startPrepared(r *preparedStart, p *plan) (*state, error) {
 	return s, h.writeState(s)
 }
 
-// serves tells whether a start by that plan would have made the same so far.
+// serves reports whether a start by that plan would have produced the same state so far.
 func (r *preparedStart) serves(p *plan) bool {
 	made := r.plan
 	_, err := os.Lstat(p.Disk)
@@ -191,7 +191,7 @@ func (r *preparedStart) mountRoot(place string, p *plan, base uint32) error {
 	return mountOverlay(lower, place, base, p.Layerable)
 }
 
-// dropPrepared takes away what nobody has asked for yet.
+// dropPrepared removes prepared sandboxes that were not requested yet.
 func (h *host) dropPrepared() {
 	for _, sandbox := range h.prepared.ids() {
 		unlock := h.locks.lock(sandbox)

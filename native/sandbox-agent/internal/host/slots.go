@@ -29,7 +29,7 @@ func openSlots() (*slotTable, error) {
 	return &slotTable{}, nil
 }
 
-// take claims a number for the folder, which stands for the sandbox: a claim whose folder is gone is void.
+// take claims a number for the folder of the sandbox. A claim whose folder no longer exists is void.
 func (s *slotTable) take(folder string) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

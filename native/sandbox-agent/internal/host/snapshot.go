@@ -137,7 +137,7 @@ func loopOf(disk string) (string, error) {
 	return "", os.ErrNotExist
 }
 
-// withDisk mounts a disk that nobody else has mounted, for the work only.
+// withDisk mounts an unmounted disk for the duration of the work.
 func withDisk(file string, work func(root string) error) error {
 	device, handle, err := attachDisk(file)
 	if err != nil {

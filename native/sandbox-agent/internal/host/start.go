@@ -81,7 +81,7 @@ func (h *host) claimFolder(sandbox string, p *plan, preparedDisk string) (*state
 	if p.Network.Restrict != "" {
 		s.Nft = p.Network.Nft
 	}
-	return s, h.writeState(s) // with the slot in it, clean() knows what to give back
+	return s, h.writeState(s) // with the slot recorded, clean() can release it
 }
 
 // baseOf is the first id of the sandbox's range.

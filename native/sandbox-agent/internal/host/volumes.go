@@ -210,7 +210,7 @@ func attachVolume(file string) (string, *os.File, error) {
 	return attachDisk(file) // its last mount ended just now, and the device with it
 }
 
-// backs tells whether the open device is of that file, and will be until it is closed.
+// backs reports whether the file backs the open device, which stays so until the device is closed.
 func backs(device *os.File, file string) bool {
 	info, err := unix.IoctlLoopGetStatus64(int(device.Fd()))
 	var stat unix.Stat_t

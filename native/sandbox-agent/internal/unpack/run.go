@@ -20,7 +20,7 @@ const memoryGoal = 64 << 20
 type Report struct {
 	Bytes   int64 `json:"bytes"`
 	Entries int64 `json:"entries"`
-	// Skipped devices, and owners that no sandbox has and that became nobody.
+	// Skipped devices, and owners outside the range of a sandbox, which became the user nobody.
 	Devices  int64    `json:"devices"`
 	Remapped int64    `json:"remapped"`
 	Failure  *Failure `json:"error,omitempty"`
@@ -60,7 +60,7 @@ func Run(args []string) int {
 	return 0
 }
 
-// endWithParent: nobody would take what is unpacked for a platform that was killed.
+// endWithParent: the result of unpacking is of no use once the platform was killed.
 func endWithParent() {
 	_ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0)
 }

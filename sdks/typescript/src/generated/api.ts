@@ -1689,7 +1689,7 @@ export interface SandboxOperations {
         "network": "none" | "egress";
         /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
         "egress_allow": (string)[] | null;
-        /** Secrets that are added to requests outside of the sandbox */
+        /** Secrets that are added to requests outside the sandbox */
         "egress_rules": ({
           /** Host name, such as api.example.com, or *.example.com for all names below it */
           "host": string;
@@ -1699,7 +1699,7 @@ export interface SandboxOperations {
           "query"?: undefined | string;
           /** Name of a secret of the workspace */
           "secret": string;
-          /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+          /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
           "template"?: undefined | string;
           /** Also sets it in requests over plain HTTP, which are refused otherwise */
           "insecure"?: undefined | boolean;
@@ -1764,7 +1764,7 @@ export interface SandboxOperations {
       "network"?: undefined | "none" | "egress";
       /** Allowed hosts, such as example.com, or *.example.com for all its subdomains, and IPv4 addresses or ranges; all others are blocked. With *, other names resolve too, to addresses in the ranges */
       "egress_allow"?: undefined | (string)[];
-      /** Secrets that are added to requests outside of the sandbox */
+      /** Secrets that are added to requests outside the sandbox */
       "egress_rules"?: undefined | ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
         "host": string;
@@ -1774,7 +1774,7 @@ export interface SandboxOperations {
         "query"?: undefined | string;
         /** Name of a secret of the workspace */
         "secret": string;
-        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
@@ -1847,7 +1847,7 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
-      /** Secrets that are added to requests outside of the sandbox */
+      /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
         "host": string;
@@ -1857,7 +1857,7 @@ export interface SandboxOperations {
         "query"?: undefined | string;
         /** Name of a secret of the workspace */
         "secret": string;
-        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
@@ -1937,7 +1937,7 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
-      /** Secrets that are added to requests outside of the sandbox */
+      /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
         "host": string;
@@ -1947,7 +1947,7 @@ export interface SandboxOperations {
         "query"?: undefined | string;
         /** Name of a secret of the workspace */
         "secret": string;
-        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
@@ -2028,7 +2028,7 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
-      /** Secrets that are added to requests outside of the sandbox */
+      /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
         "host": string;
@@ -2038,7 +2038,7 @@ export interface SandboxOperations {
         "query"?: undefined | string;
         /** Name of a secret of the workspace */
         "secret": string;
-        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
@@ -2134,7 +2134,7 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
-      /** Secrets that are added to requests outside of the sandbox */
+      /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
         "host": string;
@@ -2144,7 +2144,7 @@ export interface SandboxOperations {
         "query"?: undefined | string;
         /** Name of a secret of the workspace */
         "secret": string;
-        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
@@ -2185,7 +2185,7 @@ export interface SandboxOperations {
       "team_uuid"?: undefined | string;
     };
     body: {
-      /** Secrets that are added to requests outside of the sandbox */
+      /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
         "host": string;
@@ -2195,7 +2195,7 @@ export interface SandboxOperations {
         "query"?: undefined | string;
         /** Name of a secret of the workspace */
         "secret": string;
-        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
@@ -2238,7 +2238,7 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
-      /** Secrets that are added to requests outside of the sandbox */
+      /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
         "host": string;
@@ -2248,7 +2248,7 @@ export interface SandboxOperations {
         "query"?: undefined | string;
         /** Name of a secret of the workspace */
         "secret": string;
-        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
@@ -2600,7 +2600,7 @@ export interface SandboxOperations {
         "network": "none" | "egress";
         /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
         "egress_allow": (string)[] | null;
-        /** Secrets that are added to requests outside of the sandbox */
+        /** Secrets that are added to requests outside the sandbox */
         "egress_rules": ({
           /** Host name, such as api.example.com, or *.example.com for all names below it */
           "host": string;
@@ -2610,7 +2610,7 @@ export interface SandboxOperations {
           "query"?: undefined | string;
           /** Name of a secret of the workspace */
           "secret": string;
-          /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+          /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
           "template"?: undefined | string;
           /** Also sets it in requests over plain HTTP, which are refused otherwise */
           "insecure"?: undefined | boolean;
@@ -2727,7 +2727,7 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
-      /** Secrets that are added to requests outside of the sandbox */
+      /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
         "host": string;
@@ -2737,7 +2737,7 @@ export interface SandboxOperations {
         "query"?: undefined | string;
         /** Name of a secret of the workspace */
         "secret": string;
-        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
@@ -2913,7 +2913,7 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
-      /** Secrets that are added to requests outside of the sandbox */
+      /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
         "host": string;
@@ -2923,7 +2923,7 @@ export interface SandboxOperations {
         "query"?: undefined | string;
         /** Name of a secret of the workspace */
         "secret": string;
-        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
@@ -3028,7 +3028,7 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
-      /** Secrets that are added to requests outside of the sandbox */
+      /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
         "host": string;
@@ -3038,7 +3038,7 @@ export interface SandboxOperations {
         "query"?: undefined | string;
         /** Name of a secret of the workspace */
         "secret": string;
-        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
@@ -3116,7 +3116,7 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
-      /** Secrets that are added to requests outside of the sandbox */
+      /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
         "host": string;
@@ -3126,7 +3126,7 @@ export interface SandboxOperations {
         "query"?: undefined | string;
         /** Name of a secret of the workspace */
         "secret": string;
-        /** What to set, with {value} in the place of the secret, such as Bearer {value}; {value} by default */
+        /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
         /** Also sets it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
@@ -3279,7 +3279,7 @@ export interface SandboxOperations {
     answer: {
       "secrets": ({
         "name": string;
-        /** Number of values that it has had */
+        /** Version of the value, from 1 */
         "version": number;
         "created_at": string;
         "updated_at": string;
@@ -3301,7 +3301,7 @@ export interface SandboxOperations {
     };
     answer: {
       "name": string;
-      /** Number of values that it has had */
+      /** Version of the value, from 1 */
       "version": number;
       "created_at": string;
       "updated_at": string;
@@ -3316,7 +3316,7 @@ export interface SandboxOperations {
     body: undefined;
     answer: {
       "name": string;
-      /** Number of values that it has had */
+      /** Version of the value, from 1 */
       "version": number;
       "created_at": string;
       "updated_at": string;
@@ -3334,13 +3334,13 @@ export interface SandboxOperations {
     };
     answer: {
       "name": string;
-      /** Number of values that it has had */
+      /** Version of the value, from 1 */
       "version": number;
       "created_at": string;
       "updated_at": string;
     };
   };
-  /** Delete a secret; it is added to no request after two seconds */
+  /** Delete a secret; requests stop carrying it within two seconds */
   'DELETE /secrets/{name}': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -3462,7 +3462,7 @@ export interface SandboxOperations {
           "template_id": string;
           "name": string;
           "status": "waiting" | "building" | "ready" | "error";
-          /** Tags that it takes when it is ready */
+          /** Tags assigned once the build is ready */
           "tags": (string)[];
           "error": {
             "message": string;
@@ -3494,7 +3494,7 @@ export interface SandboxOperations {
       "next_cursor": string | null;
     };
   };
-  /** Tell whether files were uploaded */
+  /** Check whether files are uploaded */
   'GET /templates/files/{hash}': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -3562,7 +3562,7 @@ export interface SandboxOperations {
         "template_id": string;
         "name": string;
         "status": "waiting" | "building" | "ready" | "error";
-        /** Tags that it takes when it is ready */
+        /** Tags assigned once the build is ready */
         "tags": (string)[];
         "error": {
           "message": string;
@@ -3667,7 +3667,7 @@ export interface SandboxOperations {
       "template_id": string;
       "name": string;
       "status": "waiting" | "building" | "ready" | "error";
-      /** Tags that it takes when it is ready */
+      /** Tags assigned once the build is ready */
       "tags": (string)[];
       "error": {
         "message": string;
@@ -3707,7 +3707,7 @@ export interface SandboxOperations {
       "template_id": string;
       "name": string;
       "status": "waiting" | "building" | "ready" | "error";
-      /** Tags that it takes when it is ready */
+      /** Tags assigned once the build is ready */
       "tags": (string)[];
       "error": {
         "message": string;
@@ -3747,7 +3747,7 @@ export interface SandboxOperations {
       "template_id": string;
       "name": string;
       "status": "waiting" | "building" | "ready" | "error";
-      /** Tags that it takes when it is ready */
+      /** Tags assigned once the build is ready */
       "tags": (string)[];
       "error": {
         "message": string;
@@ -3904,7 +3904,7 @@ export interface SandboxOperations {
         "size_mb": number;
         /** Volume or volume snapshot that it was created from; it may no longer exist */
         "source_id": string | null;
-        /** Where it is: only sandboxes of this node can mount it */
+        /** Node that stores the volume; only its sandboxes can mount it */
         "node": string;
         /** Sandboxes that mount it, stopped ones too */
         "mounted_by": ({
@@ -3941,7 +3941,7 @@ export interface SandboxOperations {
       "size_mb": number;
       /** Volume or volume snapshot that it was created from; it may no longer exist */
       "source_id": string | null;
-      /** Where it is: only sandboxes of this node can mount it */
+      /** Node that stores the volume; only its sandboxes can mount it */
       "node": string;
       /** Sandboxes that mount it, stopped ones too */
       "mounted_by": ({
@@ -3968,7 +3968,7 @@ export interface SandboxOperations {
       "size_mb": number;
       /** Volume or volume snapshot that it was created from; it may no longer exist */
       "source_id": string | null;
-      /** Where it is: only sandboxes of this node can mount it */
+      /** Node that stores the volume; only its sandboxes can mount it */
       "node": string;
       /** Sandboxes that mount it, stopped ones too */
       "mounted_by": ({
@@ -3998,7 +3998,7 @@ export interface SandboxOperations {
       "size_mb": number;
       /** Volume or volume snapshot that it was created from; it may no longer exist */
       "source_id": string | null;
-      /** Where it is: only sandboxes of this node can mount it */
+      /** Node that stores the volume; only its sandboxes can mount it */
       "node": string;
       /** Sandboxes that mount it, stopped ones too */
       "mounted_by": ({

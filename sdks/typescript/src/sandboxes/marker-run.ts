@@ -157,7 +157,8 @@ async function removeFiles(transport: SandboxTransport, id: string, base: string
 function renderScript(command: RunnableCommand, { cwd, env = {} }: RunOptions): string {
   const argv = typeof command === 'string' ? ['sh', '-c', command] : command;
   const lines = Object.entries(env).map(([name, value]) => {
-    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) throw new CommandInterruptedError(`${name} is no name of a variable`);
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+      throw new CommandInterruptedError(`${name} is not a valid variable name`);
     return `export ${name}=${quote(value)}`;
   });
   if (cwd !== undefined) lines.push(`cd -- ${quote(cwd)} || exit 1`);

@@ -26,7 +26,7 @@ const LONG_POLL_SECONDS = 30;
 
 /** Options for deleting a sandbox. */
 export interface DeleteOptions extends CallOptions {
-  /** `delete` also deletes the volumes that only this sandbox mounts to write; `keep` by default. */
+  /** `delete` also deletes writable volumes that no other sandbox mounts. Defaults to `keep`. */
   volumes?: 'keep' | 'delete' | undefined;
 }
 

@@ -15,7 +15,10 @@ export function registerS3Env(parent: Command): void {
     .description('Print environment variables for AWS SDKs and tools, rclone (remote svc:), and restic')
     .option('--shell <name>', 'Shell syntax: sh, fish, or powershell', 'sh')
     .option('--bucket <name>', 'Set this bucket as the restic repository')
-    .addHelpText('after', '\n  eval "$(svc s3 env)"\n\nThe key is the one of svc object; it lives for a month at most.')
+    .addHelpText(
+      'after',
+      '\n  eval "$(svc s3 env)"\n\nUses the access key of svc object, which is valid for a month at most.',
+    )
     .action((flags: EnvFlags) =>
       withSession(flags, async (session) => {
         const access = await accessKeySource(session).get();

@@ -25,7 +25,7 @@ export function registerSandboxCopy(parent: Command): void {
     .argument('<target>', 'File, folder, svc://BUCKET/KEY, or - for standard output')
     .option('-r, --recursive', 'Copy a folder and everything in it except links and devices')
     .option('-q, --quiet', 'Print errors only')
-    .addHelpText('after', '\nA target that is a folder, or ends in /, takes the source under its own name.')
+    .addHelpText('after', '\nIf the target is a folder or ends in /, the source keeps its name.')
     .action((source: string, target: string, flags: CopyFlags) =>
       withSandboxes(flags, async (session) => {
         const [from, to] = [parseSandboxPath(source), parseSandboxPath(target)];

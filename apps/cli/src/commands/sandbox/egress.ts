@@ -12,7 +12,7 @@ interface EgressFlags extends ConnectionFlags {
 
 export function registerSandboxEgress(parent: Command): void {
   addConnectionOptions(parent.command('egress'))
-    .description('Show what a sandbox can reach, or replace it; its open connections end')
+    .description('Show or replace the allowed egress targets of a sandbox; its open connections end')
     .argument('<name or id>')
     .option('--allow <target>', 'Only these hosts and IPv4 ranges (repeatable, or separated by commas)', collect)
     .addOption(new Option('--all', 'All public addresses').conflicts(['allow', 'none']))

@@ -16,7 +16,7 @@ export function registerSandboxRemove(parent: Command): void {
     .description('Delete sandboxes and their files')
     .argument('[name or id...]')
     .option('--all', 'Delete all sandboxes of the workspace')
-    .option('--volumes', 'Also delete the volumes that only they mount to write')
+    .option('--volumes', 'Also delete writable volumes that no other sandbox mounts')
     .action((names: string[], flags: RemoveFlags) =>
       withSandboxes(flags, async (session) => {
         if ((names.length === 0) === (flags.all !== true)) throw usageFailure('specify sandboxes or --all');

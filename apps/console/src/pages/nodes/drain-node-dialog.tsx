@@ -34,9 +34,8 @@ export function DrainNodeDialog({ node, onClose }: { node: PlatformNode | null; 
       pending={drain.isPending}
       error={drain.error}
     >
-      The node starts no more sandboxes, and its running ones are stopped after a notice. Their files stay, and
-      sandboxes whose owners chose it get a snapshot or continue on another node. The drain lasts until you end it, also
-      across restarts.
+      Running sandboxes are stopped after a notice, and no new ones start here. Files are kept. Sandboxes set to
+      snapshot or move do so. The drain lasts until you end it, even across restarts.
     </ConfirmDialog>
   );
 }

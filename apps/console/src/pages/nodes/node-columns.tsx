@@ -71,7 +71,7 @@ export function nodeColumns(work: readonly NodeWork[], actions: NodeActions): Co
       width: '6.5rem',
       wideOnly: true,
       cell: ({ replica }) => (
-        <TwoLines under={leaseText(replica)} title="Version, and the rest of the lease">
+        <TwoLines under={leaseText(replica)} title="Version and remaining lease">
           {replica?.version ?? '–'}
         </TwoLines>
       ),

@@ -36,7 +36,7 @@ export function grantedText({
   return `${cpus} CPUs, ${formatBytes(memory * 1024 ** 2)} granted`;
 }
 
-/** The rest of the lease, such as `lease 8 s`; null if it has ended. */
+/** The remaining lease, such as `lease 8 s`; null if it has ended. */
 export function leaseText(replica: PlatformNode['replica']): string | null {
   return replica?.live === true ? `lease ${Math.ceil(replica.lease_left_ms / 1000)} s` : null;
 }

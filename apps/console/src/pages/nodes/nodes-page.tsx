@@ -19,7 +19,7 @@ export function NodesPage() {
   return (
     <Page
       title="Nodes"
-      description="Replicas of the platform and the sandboxes that they hold. Drain a node before you take its machine out of service."
+      description="Platform replicas and their sandboxes. Drain a node before you service its machine."
     >
       {me.user.operator ? <NodeTable /> : <EmptyState icon={<Server size={18} />} title="Only operators see nodes" />}
     </Page>

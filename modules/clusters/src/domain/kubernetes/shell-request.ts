@@ -65,7 +65,7 @@ function parseCluster(pathname: string): string {
 function named(query: URLSearchParams, field: string, pattern: RegExp): string {
   const value = query.get(field) ?? '';
   if (pattern.test(value)) return value;
-  throw invalid(field, value === '' ? 'is missing' : `is no name of a ${field}`);
+  throw invalid(field, value === '' ? 'is missing' : `is not a valid ${field} name`);
 }
 
 function parseCommand(words: readonly string[]): readonly string[] {

@@ -194,7 +194,7 @@ export class NotificationDispatcher {
     const createdBeforeMs = clock.nowMs() - giveUpSeconds * 1_000 + 1;
     const old = { bucketId, destination, createdBeforeMs, nowMs: clock.nowMs(), error: reason, limit: 1_000 };
     for (let count = 1_000; count === 1_000;) {
-      count = await metadata.giveUpNotifications(old);
+      count = await metadata.abandonNotifications(old);
       this.#count('given_up', count);
     }
   }

@@ -74,7 +74,7 @@ export interface NotificationCommands {
   /** Delays this event and all later ones of the same key, which keeps their order. */
   postponeNotification(input: { id: number; nextAttemptAtMs: number; error: string }): Promise<void>;
   /** Gives up events that were queued before then. They stay visible. Returns the number given up. */
-  giveUpNotifications(
+  abandonNotifications(
     input: Destination & { createdBeforeMs: number; nowMs: number; error: string; limit: number },
   ): Promise<number>;
   /** Queues events again that were given up; all of the bucket without `ids`. Returns the number queued. */

@@ -45,7 +45,7 @@ export function* postponeNotification(input: Command<'postponeNotification'>): P
   );
 }
 
-export function* giveUpNotifications(input: Command<'giveUpNotifications'>): Program<number> {
+export function* abandonNotifications(input: Command<'abandonNotifications'>): Program<number> {
   const rows = yield* change(
     `update notification set failed_at_ms = ?, last_error = coalesce(last_error, ?) where id in (
        select id from notification where bucket_id = ? and destination = ? and failed_at_ms is null

@@ -72,7 +72,7 @@ import {
   forgetDestination,
   forgetFailedNotifications,
   forgetNotifications,
-  giveUpNotifications,
+  abandonNotifications,
   postponeNotification,
   retryNotifications,
 } from './notification-commands.ts';
@@ -128,7 +128,7 @@ export const commandPrograms: CommandPrograms = {
   forgetNotifications,
   forgetDestination,
   postponeNotification,
-  giveUpNotifications,
+  abandonNotifications,
   retryNotifications,
   forgetFailedNotifications,
   takeLease,

@@ -124,7 +124,9 @@ export class ImageStore {
       if (cached !== null) return cached;
       await this.#await(this.#begin(entry), entry, signal);
     }
-    throw sandboxErrors.IMAGE_PULL_FAILED({ details: { image: entry.name, reason: 'it keeps being removed' } });
+    throw sandboxErrors.IMAGE_PULL_FAILED({
+      details: { image: entry.name, reason: 'the image was repeatedly removed while it was prepared' },
+    });
   }
 
   /** Like `prepare`, and keeps the image for a sandbox until `release`. */
@@ -135,7 +137,9 @@ export class ImageStore {
       const held = await this.byDigest(digest);
       if (held !== null) return held;
     }
-    throw sandboxErrors.IMAGE_PULL_FAILED({ details: { image: name, reason: 'it keeps being removed' } });
+    throw sandboxErrors.IMAGE_PULL_FAILED({
+      details: { image: name, reason: 'the image was repeatedly removed while it was prepared' },
+    });
   }
 
   /** Like `claim`, for an image prepared earlier; null if it is gone. */

@@ -33,7 +33,7 @@ export interface CommandEnd extends ExitStatus {
 /** A command that ignores SIGTERM is killed after this delay, and abandoned after the same delay again. */
 const KILL_AFTER_MS = 2_000;
 
-const GIVEN_UP: Outcome = { ok: false, code: 'ABORTED', message: 'the command was given up' };
+const CANCELLED: Outcome = { ok: false, code: 'ABORTED', message: 'the command was cancelled' };
 
 /** Runs one command with pipes until it ends, times out, or the signal aborts. */
 export async function runCommand(
@@ -88,7 +88,7 @@ function limitTime(stream: HelperStream, timeoutMs: number, clock: Clock): TimeL
     stream.control({ type: 'signal', name: 'SIGTERM' });
     cancel = clock.setTimer(() => {
       stream.control({ type: 'signal', name: 'SIGKILL' });
-      cancel = clock.setTimer(() => resolve(GIVEN_UP), KILL_AFTER_MS);
+      cancel = clock.setTimer(() => resolve(CANCELLED), KILL_AFTER_MS);
     }, KILL_AFTER_MS);
   }, timeoutMs);
   return { isOver: () => over, givenUp, cancel: () => cancel() };

@@ -61,7 +61,7 @@ export class FileReading implements AsyncDisposable, Transfer {
       const entry = await incoming.entry;
       if (entry === null) {
         resultOf(await stream.outcome, path); // throws the failure
-        throw sandboxErrors.FILE_OPERATION_FAILED({ details: { reason: 'the helper said nothing of the file' } });
+        throw sandboxErrors.FILE_OPERATION_FAILED({ details: { reason: 'the helper returned no file metadata' } });
       }
       return new FileReading({ stream, path, incoming, entry, sizeBytes: incoming.expectedBytes, end });
     } catch (error) {
@@ -95,7 +95,7 @@ export class FileReading implements AsyncDisposable, Transfer {
   async #assertWhole(): Promise<void> {
     resultOf(await this.#stream.outcome, this.#path);
     if (this.#incoming.totalBytes < this.sizeBytes) {
-      throw sandboxErrors.FILE_OPERATION_FAILED({ details: { reason: 'the file was cut while it was read' } });
+      throw sandboxErrors.FILE_OPERATION_FAILED({ details: { reason: 'the file was truncated during the read' } });
     }
   }
 }

@@ -223,7 +223,7 @@ export class HelperConnection implements StreamCarrier {
 
   #dispatch(type: number, id: number, payload: Buffer): void {
     if (type === FrameType.hello) {
-      this.#heedHello(payload);
+      this.#handleHello(payload);
       return;
     }
     if (type === FrameType.pong && this.#hello) {
@@ -250,7 +250,7 @@ export class HelperConnection implements StreamCarrier {
     }
   }
 
-  #heedHello(payload: Buffer): void {
+  #handleHello(payload: Buffer): void {
     if (this.#hello) throw new ProtocolViolation('the helper greeted twice');
     const { protocol, features } = parseObject(payload);
     if (protocol !== HELPER_PROTOCOL) throw new ProtocolViolation('the helper speaks another protocol');

@@ -8,7 +8,7 @@ import type { SnapshotService } from '../snapshots/snapshot-service.ts';
 import { DRAINED, DRAINING, MOVING } from './drain-state.ts';
 import type { NodeRepository } from './sandbox-node.ts';
 
-/** A wake of the loop brings a change at once; this finds one that was missed, and repeats what failed. */
+/** A wake applies a change at once; this interval picks up missed changes and retries failures. */
 const CHECK_EVERY_MS = 5_000;
 /** Stops at once. Each may wait for processes that end slowly, but loads the machine little. */
 const PARALLEL_STOPS = 8;

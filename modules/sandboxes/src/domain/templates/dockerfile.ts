@@ -110,7 +110,7 @@ class DockerfileReader {
     if (base === '') throw dockerfileError(line, `${given} is empty; give the ARG a default or pass its value`);
     const name = stageName?.toLowerCase() ?? null;
     if (name !== null && !/^[a-z][a-z0-9._-]{0,127}$/.test(name)) {
-      throw dockerfileError(line, `${stageName ?? ''} is no name of a stage`);
+      throw dockerfileError(line, `${stageName ?? ''} is not a valid stage name`);
     }
     this.#stages.push({
       name,
@@ -269,7 +269,7 @@ function argumentsOf(text: string, line: number): [string, string | null][] {
   if (words.length === 0) throw dockerfileError(line, 'ARG takes a name');
   return words.map((word) => {
     const match = /^([A-Za-z_][A-Za-z0-9_]*)(?:=([\s\S]*))?$/.exec(word);
-    if (match === null) throw dockerfileError(line, `${word.slice(0, 40)} is no name of an argument`);
+    if (match === null) throw dockerfileError(line, `${word.slice(0, 40)} is not a valid argument name`);
     return [match[1] ?? '', match[2] ?? null];
   });
 }

@@ -24,7 +24,7 @@ export interface TemplateBuilderDeps extends Omit<BuildSandboxDeps, 'builds' | '
   readonly repository: TemplateRepository;
   readonly uploads: TemplateFiles;
   readonly catalog: ImageCatalog;
-  /** The build that a name of the workspace stands for; null if it is no template's. */
+  /** The build that a name of the workspace refers to; null if no template has the name. */
   readonly resolve: (workspaceUuid: string, reference: string) => Promise<TemplateBuild | null>;
   /** Called when a build has new lines in its log, or ended. */
   readonly changed: (buildId: string) => void;

@@ -211,7 +211,7 @@ export class TemplateService {
     await this.#deps.repository.removeTags(template.id, tags);
   }
 
-  /** The build that a name, a name with a tag, or an id stands for; null if there is none. */
+  /** The build that a name, a name with a tag, or an id refers to; null if there is none. */
   async resolve(workspaceUuid: string, reference: string): Promise<TemplateBuild | null> {
     const { repository } = this.#deps;
     if (isBuildId(reference)) {

@@ -59,7 +59,7 @@ export function v1Framing(buffers: SendBuffers): Framing {
       offsets[1] += bytes;
       return [JSON.stringify({ type: 'lagged', from, to: offsets[1] })];
     },
-    readOnly: () => [JSON.stringify({ type: 'error', code: 'READ_ONLY', message: 'This client only looks on' })],
+    readOnly: () => [JSON.stringify({ type: 'error', code: 'READ_ONLY', message: 'This client is read-only' })],
     exit: ({ exitCode, signal, error }) => [
       ...(error === null ? [] : [JSON.stringify({ type: 'error', ...error })]),
       JSON.stringify({ type: 'exit', exit_code: exitCode, signal }),

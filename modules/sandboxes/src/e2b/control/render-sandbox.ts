@@ -6,7 +6,7 @@ import { renderEgress } from './egress.ts';
 import { renderHeaderRules } from './header-rules.ts';
 import { isSuspended } from './sandbox-finder.ts';
 
-/** Clients require an end; this one stands for none. */
+/** Represents no end: clients require one. */
 const NO_END = '9999-12-31T23:59:59.000Z';
 const CLIENT_ID = 'svc';
 

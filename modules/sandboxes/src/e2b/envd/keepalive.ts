@@ -30,6 +30,6 @@ export async function* withKeepalive<Value>(
     }
   } finally {
     signal.removeEventListener('abort', abort);
-    next.catch(() => undefined); // an error after the end concerns nobody
+    next.catch(() => undefined); // an error after the end has no reader
   }
 }

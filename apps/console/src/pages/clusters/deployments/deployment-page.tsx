@@ -63,7 +63,7 @@ function NoSuchDeployment() {
   return (
     <Panel padded={false}>
       <EmptyState title="Deployment not found">
-        It may have been removed: old deployments are not kept forever.
+        It may have been deleted: old deployments are removed after a while.
       </EmptyState>
     </Panel>
   );

@@ -61,7 +61,7 @@ const REASONS: Readonly<Record<string, string>> = {
   IDLE_TIMEOUT: 'Stopped after being idle',
   EXITED: 'The main process exited',
   NODE_DRAINED: 'Its node was drained',
-  NODE_MOVING: 'Another node will continue it',
+  NODE_MOVING: 'Moving to another node',
   NODE_DRAINING: 'Its node is being drained',
 };
 

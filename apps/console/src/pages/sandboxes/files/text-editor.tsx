@@ -27,7 +27,7 @@ export function TextEditor(props: TextEditorProps) {
   const { sandbox, path, opened } = props;
   const writable = mayWrite(useWorkspace());
   const [text, setText] = useState(opened.text);
-  const { save, conflict, giveUp, saved } = useSave(sandbox, path, opened);
+  const { save, conflict, dismissConflict, saved } = useSave(sandbox, path, opened);
   const changed = text !== saved;
   const blocker = useBlocker({ shouldBlockFn: () => changed, enableBeforeUnload: changed, withResolver: true });
   const trySave = (): void => {
@@ -56,7 +56,7 @@ export function TextEditor(props: TextEditorProps) {
       <CodeEditor name={nameOf(path)} text={opened.text} readOnly={!writable} onChange={setText} onSave={trySave} />
       <ConfirmDialog
         open={conflict}
-        onClose={giveUp}
+        onClose={dismissConflict}
         onConfirm={() => save.mutate({ text, force: true })}
         title={`${nameOf(path)} has changed`}
         action="Overwrite"
@@ -111,5 +111,5 @@ function useSave(sandbox: string, path: string, opened: OpenedText) {
     },
     onError: (error) => failed(`Could not save ${nameOf(path)}`, error),
   });
-  return { save, conflict, giveUp: () => setConflict(false), saved: known.text };
+  return { save, conflict, dismissConflict: () => setConflict(false), saved: known.text };
 }

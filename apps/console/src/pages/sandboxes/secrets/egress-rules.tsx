@@ -26,7 +26,7 @@ export function EgressRules({ sandbox }: { sandbox: Sandbox }) {
   return (
     <Section
       title="Secrets in requests"
-      description="The platform adds them outside of the sandbox, so programs inside never hold them."
+      description="Secrets are added outside the sandbox, so programs in it never see them."
       actions={
         canChange && (
           <Button size="small" icon={<Plus size={14} />} onClick={() => setAdding(true)}>
@@ -122,7 +122,7 @@ function RemoveRuleDialog(props: { rule: EgressRule | null; sandbox: Sandbox; on
       pending={removal.isPending}
       error={removal.error}
     >
-      Requests to this host get no secret after two seconds. Connections that use it are cut.
+      Within two seconds, requests to this host no longer carry the secret. Open connections that use it are closed.
     </ConfirmDialog>
   );
 }

@@ -79,7 +79,7 @@ function SecretForm({ firstRef, secret, onClose }: SecretFormProps) {
           required
           maxLength={8192}
           autoComplete="off"
-          hint={isNew ? 'Stored encrypted. No one can read it back.' : 'Requests get it within two seconds.'}
+          hint={isNew ? 'Stored encrypted. No one can read it back.' : 'Takes effect within two seconds.'}
         />
       </FieldStack>
       <FormError error={change.error} />

@@ -33,7 +33,7 @@ export function SecretsPage() {
   return (
     <Page
       title="Secrets"
-      description="The platform adds secrets to requests of sandboxes, which never hold them. Values are not shown again."
+      description="Add credentials to sandbox requests without exposing them to the sandbox. Values are never shown again."
       actions={
         writable && (
           <Button variant="primary" icon={<Plus size={15} />} onClick={() => openCreate(true)}>
@@ -136,7 +136,8 @@ function DeleteSecretDialog({ secret, onClose }: { secret: Secret | null; onClos
       pending={deletion.isPending}
       error={deletion.error}
     >
-      Requests of sandboxes whose rules use it fail until the rules are changed. This cannot be undone.
+      Sandboxes with rules that use this secret will fail those requests until you change the rules. This cannot be
+      undone.
     </ConfirmDialog>
   );
 }

@@ -73,7 +73,10 @@ function renderFacts(sandbox: Sandbox): Fact[] {
     ['Last used', <RelativeTime key="used" at={sandbox.last_activity_at} />],
     ['Auto-delete', at(sandbox.expires_at)],
     ['When its node is drained', ON_DRAIN[sandbox.on_drain]],
-    ['When its node is lost', sandbox.on_node_lost === 'restore' ? 'Restore the last archived snapshot' : 'Wait'],
+    [
+      'When its node is lost',
+      sandbox.on_node_lost === 'restore' ? 'Restore the last archived snapshot' : 'Wait for the node',
+    ],
     ['CPU', `${resources.cpu}`],
     ['Memory', formatBytes(resources.memory_mb * 1024 ** 2)],
     ['Disk', formatBytes(resources.disk_mb * 1024 ** 2)],
