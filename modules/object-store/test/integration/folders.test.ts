@@ -165,6 +165,22 @@ describe('a bucket as a folder', () => {
     expect(await names('')).toEqual([]);
   });
 
+  it('stops the rename of a folder whose connection is cut', async () => {
+    for (const name of ['one', 'two']) await put(`home/old/${name}`, name);
+    const served = Promise.withResolvers<void>();
+    const cutting = createServer((request, response) => {
+      store.module.folders.serve(place, request, response).then(served.resolve, served.reject);
+      response.destroy();
+    });
+    await new Promise<void>((resolve) => cutting.listen(0, '127.0.0.1', resolve));
+    const { port } = cutting.address() as AddressInfo; // of a TCP listener
+    await expect(fetch(`http://127.0.0.1:${port}/rename?from=old&to=new`, { method: 'POST' })).rejects.toThrow();
+    await served.promise;
+    expect(await names('old')).toEqual(['one', 'two']);
+    expect(await names('')).toEqual(['old']);
+    cutting.close();
+  });
+
   it('renames files over files, and folders with all that they contain', async () => {
     for (const key of ['a', 'b', 'from/one', 'from/deep/two', 'full/x']) await put(`home/${key}`, key);
     const rename = (from: string, to: string, more: object = {}) => ask('POST', 'rename', { from, to, ...more });

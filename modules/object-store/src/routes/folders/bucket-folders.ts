@@ -83,8 +83,9 @@ const OPERATIONS: Readonly<Record<string, FolderOperation>> = {
   rename: {
     method: 'POST',
     changes: true,
-    handle: async ({ place, query }) => {
-      await renameEntry(place, field(query, 'from'), field(query, 'to'), query.has('new'));
+    handle: async ({ place, query, response }) => {
+      const names = { from: field(query, 'from'), to: field(query, 'to'), isNew: query.has('new') };
+      await renameEntry(place, names, () => response.destroyed);
       return DONE;
     },
   },

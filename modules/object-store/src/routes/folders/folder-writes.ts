@@ -145,8 +145,15 @@ export async function removeEntry(place: FolderPlace, path: string, kind: string
   await services.objects.delete({ bucket, key }, {}, { origin });
 }
 
-/** Renames a file, replacing another one, or a folder, replacing an empty one. Nothing is removed before all is copied. */
-export async function renameEntry(place: FolderPlace, from: string, to: string, isNew: boolean): Promise<void> {
+/**
+ * Renames a file, replacing another one, or a folder, replacing an empty one. Nothing is removed before all is copied. A
+ * folder's rename stops between two objects when `isCut` says that its connection was cut, as it is with the right.
+ */
+export async function renameEntry(
+  place: FolderPlace,
+  { from, to, isNew }: { readonly from: string; readonly to: string; readonly isNew: boolean },
+  isCut: () => boolean,
+): Promise<void> {
   if (from === to) return;
   const [source, target] = [fileKey(place, from), fileKey(place, to)];
   assertObjectKey(target);
@@ -167,11 +174,17 @@ export async function renameEntry(place: FolderPlace, from: string, to: string, 
     throw new FolderRefusal('ENOTEMPTY');
   await keepParent(place, from);
   const renamed = (key: string): string => `${target}/${key.slice(source.length + 1)}`;
-  await eachKey(place, `${source}/`, (key) => copy(place, key, renamed(key), null));
-  await eachKey(place, `${source}/`, async (key) => {
+  const held = (work: (key: string) => Promise<void>) => async (key: string) => {
+    if (isCut()) throw new FolderRefusal('EIO');
+    await work(key);
+  };
+  const copyOne = held((key) => copy(place, key, renamed(key), null));
+  const removeOne = held(async (key) => {
     if ((await findFile(place, renamed(key))) === null) return; // came after the copies; stays where it is
     await place.services.objects.delete({ bucket: place.bucket, key }, {}, { origin: place.origin });
   });
+  await eachKey(place, `${source}/`, copyOne);
+  await eachKey(place, `${source}/`, removeOne);
 }
 
 async function eachKey(place: FolderPlace, prefix: string, work: (key: string) => Promise<void>): Promise<void> {
