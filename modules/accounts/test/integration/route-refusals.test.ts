@@ -59,6 +59,11 @@ const CASES: readonly RouteCase[] = [
     statuses: [404, 404, 403, 403, 403, 404, 404],
   },
   {
+    route: 'PATCH /api/v1/workspaces/{workspace_uuid}/service-accounts/{id}',
+    body: BAD,
+    statuses: [404, 404, 403, 403, 403, 404, 404],
+  },
+  {
     route: 'DELETE /api/v1/workspaces/{workspace_uuid}/service-accounts/{id}',
     statuses: [404, 404, 403, 403, 403, 404, 404],
   },

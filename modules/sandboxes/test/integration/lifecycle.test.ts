@@ -334,7 +334,7 @@ describe('sandbox lifecycle', () => {
       aliases: [],
       progress: null,
     });
-    expect((await platform.call('GET', '/api/images?all=true')).body).toMatchObject({ count: 7, popular });
+    expect((await platform.call('GET', '/api/images?all=true')).body).toMatchObject({ count: 8, popular });
   });
 
   it('explains why sandboxes are off and how to turn them on', async () => {
