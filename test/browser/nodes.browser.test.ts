@@ -34,7 +34,7 @@ describeRequiring(['chromium'], 'nodes in the console', () => {
 
     await row.getByRole('button', { name: `Drain ${host}` }).click();
     const dialog = page.getByRole('alertdialog', { name: `Drain ${host}?` });
-    await dialog.getByText('Their files stay').waitFor();
+    await dialog.getByText('Files are kept').waitFor();
     await screenshot(page, 'light-drain-node');
     await expectAccessible(page, 'the dialog of a drain');
     await dialog.getByRole('button', { name: 'Drain node' }).click();
