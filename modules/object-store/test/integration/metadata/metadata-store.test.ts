@@ -26,6 +26,25 @@ import { describeVersions } from '../../contract/version-contract.ts';
 import { openPostgresMetadataStore } from '../../../src/store/postgres/store.ts';
 import { openSqliteMetadataStore } from '../../../src/store/sqlite/store.ts';
 
+const CONTRACTS: Readonly<Record<string, (open: OpenMetadata) => void>> = {
+  'buckets and objects': describeMetadataStore,
+  'uploads and keys': describeUploads,
+  domains: describeDomains,
+  blobs: describeBlobRecords,
+  versions: describeVersions,
+  copies: describeCopies,
+  quotas: describeQuotas,
+  events: describeNotifications,
+  lifecycle: describeLifecycle,
+  usage: describeUsageHistory,
+  'key rotation': describeKeyRotation,
+};
+
+/** One `describe` for each contract, so that a test opens its own store only and none for the other contracts. */
+function describeContracts(open: OpenMetadata): void {
+  for (const [name, describeContract] of Object.entries(CONTRACTS)) describe(name, () => describeContract(open));
+}
+
 describe.runIf(sqliteRunsHere())('the metadata store on SQLite', () => {
   const open: OpenMetadata = async () => {
     const folder = await temporaryFolder();
@@ -38,17 +57,7 @@ describe.runIf(sqliteRunsHere())('the metadata store on SQLite', () => {
       },
     };
   };
-  describeMetadataStore(open);
-  describeUploads(open);
-  describeDomains(open);
-  describeBlobRecords(open);
-  describeVersions(open);
-  describeCopies(open);
-  describeQuotas(open);
-  describeNotifications(open);
-  describeLifecycle(open);
-  describeUsageHistory(open);
-  describeKeyRotation(open);
+  describeContracts(open);
 });
 
 const title = 'the metadata store on PostgreSQL';
@@ -71,17 +80,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       },
     };
   };
-  describeMetadataStore(open);
-  describeUploads(open);
-  describeDomains(open);
-  describeBlobRecords(open);
-  describeVersions(open);
-  describeCopies(open);
-  describeQuotas(open);
-  describeNotifications(open);
-  describeLifecycle(open);
-  describeUsageHistory(open);
-  describeKeyRotation(open);
+  describeContracts(open);
 
   it('keeps every key and exact counts when two replicas write the same keys in opposite orders', async () => {
     if (source === undefined) throw new Error('the server is there only while the suite runs');
