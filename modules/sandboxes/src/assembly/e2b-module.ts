@@ -26,6 +26,7 @@ import { registerE2bVolumeRoutes } from '../e2b/control/volume-routes.ts';
 import { registerUnsupported } from '../e2b/control/unsupported.ts';
 import { EnvdAdmission } from '../e2b/envd/envd-admission.ts';
 import { directToEnvd, directToPort } from '../e2b/envd/envd-host.ts';
+import { registerComposeRoute } from '../e2b/envd/compose-route.ts';
 import { registerFileTransfers } from '../e2b/envd/file-transfer-routes.ts';
 import { createFilesystemRpc } from '../e2b/envd/filesystem-rpc.ts';
 import { createProcessRpc } from '../e2b/envd/process-rpc.ts';
@@ -131,6 +132,7 @@ export function createE2bPart({
         const services = [createProcessRpc({ processes, clock }), createFilesystemRpc({ files, watchers, clock })];
         await registerRpcRoutes(scope, { prefix: ENVD_PREFIX, admission, services });
         const signatureLimiter = perMinute(SIGNATURES_PER_MINUTE, clock);
+        registerComposeRoute(scope, { prefix: ENVD_PREFIX, admission, files });
         await registerFileTransfers(scope, ENVD_PREFIX, { admission, files, access, clock, signatureLimiter });
       });
     },

@@ -15,7 +15,7 @@ const (
 )
 
 // features came after version 1 of the protocol. A sandbox keeps the helper that it was started with.
-var features = []string{"processes", "users", "attributes"}
+var features = []string{"processes", "users", "attributes", "compose"}
 
 // conn is one connection of the platform. Streams are opened by the platform only.
 type conn struct {

@@ -27,17 +27,18 @@ type request struct {
 	User     string `json:"user"`
 	Signal   string `json:"signal"`
 
-	Path      string `json:"path"`
-	Target    string `json:"target"`
-	Offset    int64  `json:"offset"`
-	Length    *int64 `json:"length"`
-	Mode      *int   `json:"mode"`
-	Cursor    string `json:"cursor"`
-	Limit     int    `json:"limit"`
-	Append    bool   `json:"append"`
-	Parents   bool   `json:"parents"`
-	Recursive bool   `json:"recursive"`
-	Overwrite bool   `json:"overwrite"`
+	Path      string   `json:"path"`
+	Target    string   `json:"target"`
+	Sources   []string `json:"sources"`
+	Offset    int64    `json:"offset"`
+	Length    *int64   `json:"length"`
+	Mode      *int     `json:"mode"`
+	Cursor    string   `json:"cursor"`
+	Limit     int      `json:"limit"`
+	Append    bool     `json:"append"`
+	Parents   bool     `json:"parents"`
+	Recursive bool     `json:"recursive"`
+	Overwrite bool     `json:"overwrite"`
 
 	When *precondition `json:"when"`
 
@@ -68,6 +69,8 @@ type controlMessage struct {
 type failure struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
+	// Path is the one at fault, where a request has several.
+	Path string `json:"path,omitempty"`
 }
 
 func (f *failure) Error() string { return f.Message }
@@ -110,6 +113,8 @@ func (a *agent) handle(s *stream, r *request) (any, *failure) {
 		return readFile(s, r)
 	case "file.write":
 		return writeFile(s, r)
+	case "file.compose":
+		return composeFile(s, r)
 	case "file.mkdir":
 		return makeDirectory(r)
 	case "file.remove":

@@ -25,8 +25,39 @@ type writing struct {
 	owner *user
 }
 
+// placed is a file that was put in place.
+type placed struct {
+	created bool
+	stat    unix.Stat_t
+}
+
+func (p *placed) result(name string) map[string]any {
+	return map[string]any{"created": p.created, "entry": entryOf(name, &p.stat)}
+}
+
 // writeFile takes the stream's data until eof and puts it in place at once: a reset or a full disk leaves the old file.
 func writeFile(s *stream, r *request) (any, *failure) {
+	w, failed := openWriting(r)
+	if failed != nil {
+		return nil, failed
+	}
+	defer unix.Close(w.folder)
+	old, failed := w.look()
+	if failed != nil {
+		return nil, failed
+	}
+	if r.Append && old != nil {
+		return w.extend(s)
+	}
+	placed, failed := w.replace(r, old, func(fd int) *failure { return receive(s, fd) })
+	if failed != nil {
+		return nil, failed
+	}
+	return placed.result(w.name), nil
+}
+
+// openWriting opens the folder of the request's path, which the caller closes.
+func openWriting(r *request) (*writing, *failure) {
 	if failed := checkPath(r.Path); failed != nil {
 		return nil, failed
 	}
@@ -47,16 +78,7 @@ func writeFile(s *stream, r *request) (any, *failure) {
 	if err != nil {
 		return nil, fromError(err)
 	}
-	defer unix.Close(folder)
-	w := &writing{folder: folder, name: path.Base(target), shown: target, when: r.When, owner: owner}
-	old, failed := w.look()
-	if failed != nil {
-		return nil, failed
-	}
-	if r.Append && old != nil {
-		return w.extend(s)
-	}
-	return w.replace(s, r, old)
+	return &writing{folder: folder, name: path.Base(target), shown: target, when: r.When, owner: owner}, nil
 }
 
 // look answers what is in the way, nil for nothing, and refuses what is no file and what the condition does not want.
@@ -81,7 +103,8 @@ func (w *writing) refused() *failure {
 	return fail("PRECONDITION_FAILED", w.shown+" is not what the condition says")
 }
 
-func (w *writing) replace(s *stream, r *request, old *unix.Stat_t) (any, *failure) {
+// replace puts a file that `fill` writes in place of the old one, with its owner and mode.
+func (w *writing) replace(r *request, old *unix.Stat_t, fill func(fd int) *failure) (*placed, *failure) {
 	mode := uint32(0o644)
 	if old != nil {
 		mode = old.Mode & 0o7777
@@ -101,7 +124,7 @@ func (w *writing) replace(s *stream, r *request, old *unix.Stat_t) (any, *failur
 		return nil, fromError(err)
 	}
 	defer unix.Close(fd)
-	failed := receive(s, fd)
+	failed := fill(fd)
 	if failed == nil && old != nil {
 		failed = orNil(unix.Fchown(fd, int(old.Uid), int(old.Gid)))
 	} else if failed == nil && w.owner != nil {
@@ -113,19 +136,18 @@ func (w *writing) replace(s *stream, r *request, old *unix.Stat_t) (any, *failur
 	if failed == nil {
 		failed = writeAttributes(fd, r.Attributes)
 	}
-	var stat unix.Stat_t
+	done := &placed{}
 	if failed == nil {
-		failed = orNil(unix.Fstat(fd, &stat))
+		failed = orNil(unix.Fstat(fd, &done.stat))
 	}
-	created := false
 	if failed == nil {
-		created, failed = w.place(temporary)
+		done.created, failed = w.place(temporary)
 	}
 	if failed != nil {
 		_ = unix.Unlinkat(w.folder, temporary, 0)
 		return nil, failed
 	}
-	return map[string]any{"created": created, "entry": entryOf(w.name, &stat)}, nil
+	return done, nil
 }
 
 // place answers whether there was nothing before.

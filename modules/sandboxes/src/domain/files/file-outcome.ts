@@ -4,7 +4,7 @@ import { sandboxErrors } from '../../errors.ts';
 /** Returns the result of a file operation, or throws the error that matches the helper's code. */
 export function resultOf(outcome: Outcome, path: string): Readonly<Record<string, unknown>> {
   if (outcome.ok) return outcome.result;
-  const details = { path };
+  const details = { path: outcome.path ?? path };
   switch (outcome.code) {
     case 'NOT_FOUND':
       throw sandboxErrors.PATH_NOT_FOUND({ details });

@@ -131,6 +131,15 @@ export class SandboxFiles {
   }
 
   /**
+   * Concatenates files into one that appears atomically, then removes them. Throws FILE_NOT_FOUND with the source that is
+   * missing, and leaves everything as it was.
+   */
+  async compose(sources: readonly string[], target: string): Promise<void> {
+    this.#connection.require('compose');
+    await this.#call({ op: 'file.compose', sources, path: target, parents: true, ...this.#owner() }, target);
+  }
+
+  /**
    * Streams a folder as a tar archive that is generated while it is read. Throws NOT_A_DIRECTORY and errors from
    * opening it.
    */

@@ -27,6 +27,8 @@ const COPIED_BYTES = 4 * 1024;
  * next one.
  */
 const RECEIVED = Buffer.allocUnsafeSlow(256 * 1024);
+/** The longest path of Linux. */
+const MAX_ERROR_PATH = 4096;
 const LOST: Outcome = { ok: false, code: 'LOST', message: 'the connection to the sandbox was lost' };
 
 /** An operation of PROTOCOL.md and its parameters. */
@@ -135,7 +137,7 @@ export class HelperConnection implements StreamCarrier {
    * Throws HELPER_OUTDATED if the helper lacks a feature, because its sandbox was started by an earlier version. It would
    * ignore the parameters of the feature.
    */
-  require(feature: 'processes' | 'users' | 'attributes'): void {
+  require(feature: 'processes' | 'users' | 'attributes' | 'compose'): void {
     if (!this.#features.has(feature)) throw sandboxErrors.HELPER_OUTDATED({ details: { feature } });
   }
 
@@ -290,9 +292,10 @@ export function parseObject(payload: Buffer): Readonly<Record<string, unknown>> 
 function parseOutcome(payload: Buffer): Outcome {
   const { result, error } = parseObject(payload);
   if (typeof error === 'object' && error !== null) {
-    const { code, message } = error as Record<string, unknown>; // fields of a parsed JSON object, checked below
+    const { code, message, path } = error as Record<string, unknown>; // fields of a parsed JSON object, checked below
     if (typeof code !== 'string' || typeof message !== 'string') throw new ProtocolViolation('an error has no code');
-    return { ok: false, code: code.slice(0, 64), message: message.slice(0, 1000) };
+    const at = typeof path === 'string' ? { path: path.slice(0, MAX_ERROR_PATH) } : {};
+    return { ok: false, code: code.slice(0, 64), message: message.slice(0, 1000), ...at };
   }
   if (typeof result !== 'object' || result === null || Array.isArray(result)) {
     throw new ProtocolViolation('an end frame has neither result nor error');

@@ -11,7 +11,12 @@ export type Channel = 1 | 2;
  */
 export type Outcome =
   | { readonly ok: true; readonly result: Readonly<Record<string, unknown>> }
-  | { readonly ok: false; readonly code: string; readonly message: string };
+  | {
+      readonly ok: false;
+      readonly code: string;
+      readonly message: string;
+      /** The one at fault of several. */ readonly path?: string;
+    };
 
 export interface StreamListener {
   /** Bytes the helper may send before it needs more credit. Defaults to 256 KiB. */
