@@ -102,9 +102,8 @@ describe('the rooms of a module', () => {
   });
 
   it('keep integration tests and test support out of src', () => {
-    const inside = typeScriptSources().filter(({ path }) =>
-      /^modules\/[^/]+\/src\/.*\.(test|campaign)\.ts$/.test(path),
-    );
+    const inside = typeScriptSources().filter(({ path }) => /^(modules|apps)\/[^/]+\/src\//.test(path));
+    expect(inside.filter(({ path }) => /\/(testing|support)\//.test(path)).map(({ path }) => path)).toEqual([]);
     expect(complaints(inside, ({ specifier }) => /\/test\/(support|contract)\//.test(specifier))).toEqual([]);
   });
 });

@@ -1,9 +1,9 @@
 import { createLogger } from '@svc/telemetry';
 import { temporaryFolder, type TemporaryFolder } from '@svc/testing';
-import { startAgent, type Agent } from '../agent.ts';
+import { startAgent, type Agent } from '../../src/agent.ts';
 import { systemClock, type Clock } from '@svc/runtime';
-import { LiveConfig } from '../config/live-config.ts';
-import { loadAgentConfig } from '../config/load.ts';
+import { LiveConfig } from '../../src/config/live-config.ts';
+import { loadAgentConfig } from '../../src/config/load.ts';
 
 export interface TestAgentOptions {
   platformUrl?: string;

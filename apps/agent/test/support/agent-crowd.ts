@@ -3,17 +3,17 @@ import { createKubeClient, staticToken } from '@svc/kube';
 import { PROTOCOL_VERSION, createPlatformMessageDecoder } from '@svc/protocol';
 import { systemClock as clock } from '@svc/runtime';
 import { createLogger } from '@svc/telemetry';
-import { PlatformChannel } from '../channel/channel.ts';
-import { createDial } from '../channel/dial.ts';
-import { LiveConfig } from '../config/live-config.ts';
-import { loadAgentConfig } from '../config/load.ts';
-import { createPlatformToken } from '../config/platform-token.ts';
-import { createAgentMetrics } from '../metrics.ts';
-import { Limitations } from '../status/limitations.ts';
-import { StatusReporter } from '../status/reporter.ts';
-import { createTunnelDial } from '../tunnel/dial-tunnel.ts';
-import { createKubernetesService } from '../tunnel/kubernetes-service.ts';
-import { AgentTunnel } from '../tunnel/tunnel.ts';
+import { PlatformChannel } from '../../src/channel/channel.ts';
+import { createDial } from '../../src/channel/dial.ts';
+import { LiveConfig } from '../../src/config/live-config.ts';
+import { loadAgentConfig } from '../../src/config/load.ts';
+import { createPlatformToken } from '../../src/config/platform-token.ts';
+import { createAgentMetrics } from '../../src/metrics.ts';
+import { Limitations } from '../../src/status/limitations.ts';
+import { StatusReporter } from '../../src/status/reporter.ts';
+import { createTunnelDial } from '../../src/tunnel/dial-tunnel.ts';
+import { createKubernetesService } from '../../src/tunnel/kubernetes-service.ts';
+import { AgentTunnel } from '../../src/tunnel/tunnel.ts';
 
 /** State shared by many agents in one process. */
 export interface AgentCrowd {

@@ -14,8 +14,8 @@ import {
   startIssuer,
   type Caller,
   type Person,
-} from './testing/callers.ts';
-import { startHeldPlatform, type HeldPlatform, type OpenRequest, type Route } from './testing/held-platform.ts';
+} from '../support/callers.ts';
+import { startHeldPlatform, type HeldPlatform, type OpenRequest, type Route } from '../support/held-platform.ts';
 
 /** A credential and how it is revoked; `ends` says what is lost. */
 interface Scenario {

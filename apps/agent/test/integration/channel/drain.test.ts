@@ -1,7 +1,7 @@
 import { CLOSE_CODES } from '@svc/protocol';
 import { fakeClock, waitFor } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startTestAgent, TestPlatform, type TestAgent, type TestPlatformOptions } from '../testing/index.ts';
+import { startTestAgent, TestPlatform, type TestAgent, type TestPlatformOptions } from '../../support/index.ts';
 
 let clock: ReturnType<typeof fakeClock>;
 let options: TestPlatformOptions;

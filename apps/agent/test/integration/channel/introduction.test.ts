@@ -1,6 +1,6 @@
 import { fakeClock, waitFor } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startTestAgent, TestPlatform, type TestAgent } from '../testing/index.ts';
+import { startTestAgent, TestPlatform, type TestAgent } from '../../support/index.ts';
 
 describe('a platform that announced its welcome', () => {
   let clock: ReturnType<typeof fakeClock>;

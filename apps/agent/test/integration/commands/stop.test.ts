@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startTestAgent, TestPlatform } from '../testing/index.ts';
+import { startTestAgent, TestPlatform } from '../../support/index.ts';
 
 describe('an agent that is stopping', () => {
   it('refuses new commands, but leaves followed logs to the next process', async () => {

@@ -1,8 +1,8 @@
 import { createLogger } from '@svc/telemetry';
 import { fakeClock, temporaryFolder, waitFor } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openEventState } from '../state/event-state.ts';
-import { startTestAgent, TestPlatform, type TestAgent, type TestPlatformOptions } from '../testing/index.ts';
+import { openEventState } from '../../../src/state/event-state.ts';
+import { startTestAgent, TestPlatform, type TestAgent, type TestPlatformOptions } from '../../support/index.ts';
 
 const WELCOME = {
   protocol: 1,

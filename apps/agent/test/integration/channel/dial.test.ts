@@ -8,8 +8,8 @@ import type { Duplex } from 'node:stream';
 import { describeRequiring, temporaryFolder, waitFor, type TemporaryFolder } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocketServer } from 'ws';
-import { startTestAgent, TestPlatform, type TestAgent } from '../testing/index.ts';
-import { channelUrl } from './dial.ts';
+import { startTestAgent, TestPlatform, type TestAgent } from '../../support/index.ts';
+import { channelUrl } from '../../../src/channel/dial.ts';
 
 describe('the channel URL', () => {
   it.each([

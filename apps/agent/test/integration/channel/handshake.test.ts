@@ -1,6 +1,6 @@
 import { fakeClock, waitFor } from '@svc/testing';
 import { afterEach, describe, expect, it } from 'vitest';
-import { startTestAgent, TestPlatform, type TestAgent } from '../testing/index.ts';
+import { startTestAgent, TestPlatform, type TestAgent } from '../../support/index.ts';
 
 describe('a refused handshake', () => {
   let platform: TestPlatform;

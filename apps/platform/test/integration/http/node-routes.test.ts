@@ -8,8 +8,8 @@ import {
   signIn,
   type Caller,
   type Person,
-} from '../testing/callers.ts';
-import { startHeldPlatform, type HeldPlatform } from '../testing/held-platform.ts';
+} from '../../support/callers.ts';
+import { startHeldPlatform, type HeldPlatform } from '../../support/held-platform.ts';
 
 const PATH = '/api/v1/admin/nodes';
 

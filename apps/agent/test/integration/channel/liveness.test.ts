@@ -1,6 +1,6 @@
 import { fakeClock, waitFor } from '@svc/testing';
 import { expect, it } from 'vitest';
-import { startTestAgent, TestPlatform } from '../testing/index.ts';
+import { startTestAgent, TestPlatform } from '../../support/index.ts';
 
 it('keeps a link on which messages arrive but pings do not', async () => {
   const clock = fakeClock();

@@ -4,9 +4,9 @@ import { text } from 'node:stream/consumers';
 import { createListener } from '@svc/http';
 import { createLogger } from '@svc/telemetry';
 import { temporaryFolder } from '@svc/testing';
-import { compose, type Composition } from '../compose.ts';
-import { type PlatformConfig } from '../config.ts';
-import { loadPlatformConfig } from '../load-config.ts';
+import { compose, type Composition } from '../../src/compose.ts';
+import { type PlatformConfig } from '../../src/config.ts';
+import { loadPlatformConfig } from '../../src/load-config.ts';
 
 /** A registered route of the platform. */
 export interface Route {

@@ -4,10 +4,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { temporaryFolder, waitFor, type TemporaryFolder } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PlayedKubernetes } from '../testing/played-kubernetes.ts';
-import { TestPlatform } from '../testing/test-platform.ts';
+import { PlayedKubernetes } from '../../support/played-kubernetes.ts';
+import { TestPlatform } from '../../support/test-platform.ts';
 
-const MAIN = join(import.meta.dirname, '../main.ts');
+const MAIN = join(import.meta.dirname, '../../../src/main.ts');
 const WEB = '/apis/apps/v1/namespaces/shop/deployments/web';
 const SETTINGS = '/api/v1/namespaces/shop/configmaps/settings';
 const READY = { observedGeneration: 1, updatedReplicas: 1, availableReplicas: 1, replicas: 1 };

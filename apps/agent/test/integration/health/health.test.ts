@@ -1,7 +1,12 @@
 import { fakeClock, waitFor } from '@svc/testing';
 import { describe, expect, it } from 'vitest';
-import { startTestAgent, TestPlatform } from '../testing/index.ts';
-import { Health, type ConnectionHealth, type HealthSources, type KubernetesHealth } from './health.ts';
+import { startTestAgent, TestPlatform } from '../../support/index.ts';
+import {
+  Health,
+  type ConnectionHealth,
+  type HealthSources,
+  type KubernetesHealth,
+} from '../../../src/health/health.ts';
 
 const clock = fakeClock();
 const GRACE_MS = 90_000;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { CLOSE_CODES } from '@svc/protocol';
 import { fakeClock, temporaryFolder, waitFor } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { startTestAgent, TestPlatform, type TestAgent, type TestPlatformOptions } from '../testing/index.ts';
+import { startTestAgent, TestPlatform, type TestAgent, type TestPlatformOptions } from '../../support/index.ts';
 
 let clock: ReturnType<typeof fakeClock>;
 let platform: TestPlatform;

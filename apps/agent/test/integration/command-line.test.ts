@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { temporaryFolder, waitFor, type TemporaryFolder } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readBuildInfo } from './build-info.ts';
-import { publishedSchema, runAgentCommand } from './command-line.ts';
-import { TestPlatform } from './testing/index.ts';
+import { readBuildInfo } from '../../src/build-info.ts';
+import { publishedSchema, runAgentCommand } from '../../src/command-line.ts';
+import { TestPlatform } from '../support/index.ts';
 
 let folder: TemporaryFolder;
 beforeEach(async () => {
@@ -23,7 +23,7 @@ async function run(args: string[], file?: string, environment: Record<string, st
   const code = await runAgentCommand({
     arguments: file === undefined ? args : [...args, '--config', path],
     environment,
-    build: () => readBuildInfo(import.meta.dirname),
+    build: () => readBuildInfo(join(import.meta.dirname, '../../src')),
     print: (line) => void out.push(line),
     printError: (line) => void errors.push(line),
     onSignal: () => () => undefined,
@@ -63,7 +63,7 @@ describe('the svc-agent program', () => {
   it('loads no web framework, not even from a checkout', async () => {
     const hook = `import { registerHooks } from 'node:module';
       registerHooks({ load: (url, context, next) => (console.log(url), next(url, context)) });`;
-    const main = join(import.meta.dirname, 'main.ts');
+    const main = join(import.meta.dirname, '../../src/main.ts');
     const { stdout } = await promisify(execFile)(process.execPath, [
       '--import',
       `data:text/javascript,${encodeURIComponent(hook)}`,
@@ -119,15 +119,15 @@ describe('svc-agent', () => {
   });
 
   it('publishes the schema that validate uses', async () => {
-    const published = await readFile(join(import.meta.dirname, '..', 'config.schema.json'), 'utf8');
+    const published = await readFile(join(import.meta.dirname, '../../config.schema.json'), 'utf8');
     expect(JSON.parse(published)).toEqual(publishedSchema());
     expect(publishedSchema()).toMatchObject({ additionalProperties: false, required: ['agent', 'svc'] });
   });
 
   it("has the same schema for the chart's config value, except for required keys", async () => {
-    const chart = join(import.meta.dirname, '../../../deploy/helm/svc-agent/values.schema.json');
+    const chart = join(import.meta.dirname, '../../../../deploy/helm/svc-agent/values.schema.json');
     const { definitions } = JSON.parse(await readFile(chart, 'utf8')) as { definitions: { agentConfig: unknown } };
-    const published = await readFile(join(import.meta.dirname, '..', 'config.schema.json'), 'utf8');
+    const published = await readFile(join(import.meta.dirname, '../../config.schema.json'), 'utf8');
     const { $schema, title, required, ...expected } = JSON.parse(published) as {
       properties: Record<'agent' | 'svc', { required?: unknown }>;
     } & Record<string, unknown>; // validated by the schema above
@@ -160,7 +160,7 @@ describe('the process', { timeout: 3 * START_TIMEOUT_MS }, () => {
       file,
       `agent: {cluster_name: a}\nsvc: {api_url: "${platform.url}", token: c}\nlog: {level: info}\n`,
     );
-    const main = join(import.meta.dirname, 'main.ts');
+    const main = join(import.meta.dirname, '../../src/main.ts');
     child = spawn(process.execPath, [main, 'run', '--config', file], {
       stdio: ['ignore', 'ignore', 'pipe'],
       env: {
