@@ -72,6 +72,12 @@ describe('source files', () => {
     expect(product.filter((source) => !ENTRY.test(source.path)).flatMap(worksAtImport)).toEqual([]);
   });
 
+  it('repeat work in a BackgroundLoop, never in an interval of their own', () => {
+    const inBrowser = /^apps\/console\//;
+    const repeating = product.filter(({ path, text }) => !inBrowser.test(path) && /\bsetInterval\(/.test(text));
+    expect(repeating.map(({ path }) => path)).toEqual([]);
+  });
+
   it('contain no note of unfinished work', () => {
     // Written in halves, so that this file does not match itself.
     const words = new RegExp(
