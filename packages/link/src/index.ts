@@ -1,4 +1,5 @@
 export { ReceiveCredit, SendCredit } from './credit.ts';
+export { DialTimeout, limitHandshake, type HandshakeLimit } from './dial-timeout.ts';
 export { FRAME_HEADER_BYTES, FrameDecoder, type FrameFormat, type FrameHandler } from './frame-decoder.ts';
 export { Liveness } from './liveness.ts';
 export { OutputCredit } from './output-credit.ts';
