@@ -6,7 +6,7 @@ import { placeOf, typeScriptSources, type TypeScriptSource } from './typescript-
 const MAX_FILE_LINES = 400;
 /** Excludes nested functions: a factory that returns an object of methods is as long as its methods. */
 const MAX_FUNCTION_LINES = 60;
-const MAX_FACTORY_LINES = 150;
+const MAX_FACTORY_LINES = 110;
 const REFUSED_NAMES = /(^|[/-])(utils?|helpers?|common|managers?)(\.[a-z]+)*$/;
 /** Names that once stood for `handle`, `apply`, `notify`, `release`, `retry`, labels and pools. */
 const REFUSED_WORDS =
