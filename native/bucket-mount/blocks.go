@@ -9,14 +9,14 @@ import (
 
 const (
 	blockSize = 2 << 20
-	// Blocks of one open file that are kept, and blocks that are fetched ahead of a program that reads in order.
+	// keptBlocks is the cache of one open file; aheadBlocks is how far ahead of a sequential reader blocks are fetched.
 	keptBlocks  = 4
 	aheadBlocks = 2
-	// maxBlocks of all open files together: 64 MiB.
+	// maxBlocks bounds the blocks of all open files together: 64 MiB.
 	maxBlocks = 32
 )
 
-// block is a part of an object that is here, or on its way.
+// block is a part of an object, in memory or being fetched.
 type block struct {
 	mu      sync.Mutex
 	arrived *sync.Cond
@@ -27,8 +27,8 @@ type block struct {
 	cancel  context.CancelFunc
 }
 
-// blockReader reads one version of an object. Programs that read in order get whole blocks, fetched ahead; others exactly what
-// they ask for.
+// blockReader reads one version of an object. Sequential readers get whole blocks, fetched ahead; others get exactly
+// the range they ask for.
 type blockReader struct {
 	m          *mount
 	path, etag string
@@ -64,12 +64,12 @@ func (r *blockReader) readAt(ctx context.Context, into []byte, off int64) error 
 	return nil
 }
 
-// block answers nil for a read that is not in order, or while there are too many blocks.
+// block returns nil if the read is not sequential or all blocks are taken.
 func (r *blockReader) block(index, off, end int64) *block {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	found := r.blocks[index]
-	// The kernel reads ahead with several requests at once, which arrive in any order.
+	// The kernel reads ahead with several concurrent requests, which arrive in any order.
 	ordered := off <= r.next+maxRequestBytes && off+maxRequestBytes >= r.next
 	r.next = max(end, off)
 	if found == nil && ordered {
@@ -141,7 +141,7 @@ func (r *blockReader) fetch(ctx context.Context, into []byte, off int64) error {
 	return nil
 }
 
-// fill holds one of the places for blocks until it has been given up.
+// fill holds a slot for blocks until the block is released.
 func (b *block) fill(ctx context.Context, r *blockReader, from int64) {
 	body, err := r.m.platform.read(ctx, r.path, r.etag, from, from+int64(len(b.data)))
 	for err == nil && b.length < len(b.data) {

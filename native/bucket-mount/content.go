@@ -11,26 +11,26 @@ import (
 	"time"
 )
 
-// appendAtLeast: from this size on, the platform composes an appended file from what it has and what is new.
+// appendAtLeast is the size from which the platform composes an appended file from the stored object and the new bytes.
 const appendAtLeast = 5 << 20
 
-// content is an open file. What is written goes to a spool, and replaces the object as a whole when it is stored.
+// content is an open file. Writes go to a spool, which replaces the whole object when it is stored.
 type content struct {
 	m     *mount
-	users int // of the node's lock
+	users int // guarded by the node's lock
 
 	mu sync.Mutex
 	attributes
 	size int64
-	// base is the stored object, nil if there is none. baseSize is how much of it still counts.
+	// base is the stored object, nil if there is none. The first baseSize bytes of it are still part of the file.
 	base     *entry
 	baseSize int64
 	spool    *os.File
 	have     ranges
 	dirty    bool
-	// emptied: a stored file was opened to be replaced, and nothing has been written yet.
+	// emptied is set while a stored file that was opened with O_TRUNC has not been written to.
 	emptied bool
-	// gone: the name is another file's now, or nobody's.
+	// gone is set once the name was removed or refers to another file.
 	gone   bool
 	reader *blockReader
 }
@@ -43,7 +43,7 @@ func newContent(m *mount, a attributes) *content {
 	return &content{m: m, attributes: a, dirty: true}
 }
 
-// release frees its local resources.
+// release frees the spool and the cached blocks.
 func (c *content) release() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -78,7 +78,7 @@ func (c *content) write(data []byte, off int64) error {
 	return nil
 }
 
-// put writes to the spool, which is bounded for the whole mount.
+// put writes to the spool. The size of all spools of the mount is bounded.
 func (c *content) put(data []byte, off int64) error {
 	if c.spool == nil {
 		spool, err := newSpool()
@@ -138,7 +138,7 @@ func (c *content) read(ctx context.Context, path string, into []byte, off int64)
 	}
 	if c.spool == nil && end <= c.baseSize {
 		reader := c.readerOf(path)
-		c.mu.Unlock() // several reads of one file wait for their blocks at the same time
+		c.mu.Unlock() // reads of one file wait for their blocks concurrently
 		err := reader.readAt(ctx, into, off)
 		c.mu.Lock()
 		return len(into), err
@@ -170,7 +170,8 @@ func (c *content) readerOf(path string) *blockReader {
 	return c.reader
 }
 
-// store makes what was written the object of this name. Not ended by signals: a process that is killed has closed its files.
+// store replaces the object with what was written. Signals do not interrupt it: a killed process has already closed its
+// files.
 func (c *content) store(path string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -209,7 +210,7 @@ func (c *content) store(path string) error {
 	return nil
 }
 
-// storedBefore: the answer to an append was lost, so that its repetition found another version: perhaps its own.
+// storedBefore reports whether an append whose answer was lost took effect, so that its retry found a newer version.
 func (c *content) storedBefore(ctx context.Context, path string) (entry, error) {
 	found, err := c.m.platform.stat(ctx, path)
 	if err != nil {
@@ -221,7 +222,7 @@ func (c *content) storedBefore(ctx context.Context, path string) (entry, error) 
 	return *found, nil
 }
 
-// hydrate fetches parts of the stored object into the spool.
+// hydrate copies ranges of the stored object into the spool.
 func (c *content) hydrate(ctx context.Context, path string, missing []span) error {
 	buffer := make([]byte, maxRequestBytes)
 	for _, each := range missing {
@@ -245,7 +246,7 @@ func (c *content) hydrate(ctx context.Context, path string, missing []span) erro
 	return nil
 }
 
-// detach keeps an open file readable although its object is about to be removed or replaced.
+// detach keeps an open file readable when its object is about to be removed or replaced.
 func (c *content) detach(path string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -260,14 +261,14 @@ func (c *content) detach(path string) error {
 	return nil
 }
 
-// attach takes a detach back whose reason has failed: the next close stores the file again.
+// attach reverts detach after a failed removal or rename: the next close stores the file again.
 func (c *content) attach() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.gone, c.dirty = false, true
 }
 
-// spoolReader reads zeros where nothing was written.
+// spoolReader returns zeros for ranges that were never written.
 type spoolReader struct{ c *content }
 
 func (s spoolReader) ReadAt(into []byte, off int64) (int, error) {

@@ -20,18 +20,18 @@ const (
 	blockBytes        = 512
 )
 
-// entry is an object or a folder, as the platform describes it.
+// entry is an object or a folder as the platform describes it.
 type entry struct {
 	Name       string `json:"name"`
 	Kind       string `json:"kind"`
 	Size       int64  `json:"size"`
 	Etag       string `json:"etag"`
 	ModifiedMs int64  `json:"modified_ms"`
-	// Metadata has the attributes of a file under the names that s3fs gave them.
+	// Metadata holds the file attributes under the names that s3fs uses.
 	Metadata map[string]string `json:"metadata"`
 }
 
-// attributes are what a file has besides its bytes, with the ids of the sandbox.
+// attributes are the owner, mode and times of a file, with the sandbox's IDs.
 type attributes struct {
 	mode     uint32
 	uid, gid uint32
@@ -93,7 +93,7 @@ func parseTime(text string) (time.Time, bool) {
 	return time.Unix(seconds, nanoseconds), err == nil
 }
 
-// fill gives the attributes to the kernel, with the ids of the host.
+// fill converts the attributes for the kernel, with host IDs.
 func (m *mount) fill(a attributes, size int64, out *fuse.Attr) {
 	out.Mode, out.Size, out.Nlink = a.mode, uint64(size), 1
 	out.Blocks, out.Blksize = uint64((size+blockBytes-1)/blockBytes), maxRequestBytes
@@ -101,7 +101,7 @@ func (m *mount) fill(a attributes, size int64, out *fuse.Attr) {
 	out.SetTimes(&a.modified, &a.modified, &a.modified)
 }
 
-// hostID: ids that the sandbox does not have belong to its last one.
+// hostID maps an ID of the sandbox to the host. IDs outside the sandbox's range map to its last one.
 func (m *mount) hostID(id uint32) uint32 {
 	return m.settings.UidBase + min(id, m.settings.UidCount-1)
 }
@@ -122,7 +122,7 @@ func nowOr(t time.Time, ok bool) time.Time {
 	return time.Now()
 }
 
-// newSpool makes a file without a name in the spool's folder.
+// newSpool creates an unlinked file in the spool folder.
 func newSpool() (*os.File, error) {
 	fd, err := unix.Openat(spoolFd, ".", unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// handle is one opening of a file.
+// handle is one open file description.
 type handle struct{ c *content }
 
 func (n *node) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint32, syscall.Errno) {
@@ -28,7 +28,7 @@ func (n *node) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint32, s
 	defer n.mu.Unlock()
 	if n.content == nil {
 		if stored == nil {
-			return nil, 0, syscall.ESTALE // closed just now
+			return nil, 0, syscall.ESTALE // closed in the meantime
 		}
 		n.content = openContent(n.m, stored)
 	}
@@ -58,7 +58,7 @@ func (n *node) Create(ctx context.Context, name string, flags, mode uint32, out 
 		return nil, nil, 0, errnoOf(err)
 	}
 	if flags&unix.O_EXCL != 0 {
-		// The kernel may go by a name that it looked up a moment ago.
+		// The kernel may still have the name in its cache.
 		if _, err := n.m.platform.stat(ctx, n.pathOf(name)); err == nil {
 			return nil, nil, 0, syscall.EEXIST
 		} else if errnoOf(err) != syscall.ENOENT {
@@ -102,8 +102,8 @@ func (n *node) Write(ctx context.Context, f fs.FileHandle, data []byte, off int6
 	return uint32(len(data)), 0
 }
 
-// Flush comes with each close, which is answered once the file is stored. A shell closes a copy of the descriptor before
-// the program behind `> file` writes anything: an empty file then would be seen by others.
+// Flush runs on each close(2), which returns once the file is stored. A shell closes a copy of the descriptor before
+// the program behind `> file` writes anything; storing at that point would show others an empty file.
 func (n *node) Flush(_ context.Context, f fs.FileHandle) syscall.Errno {
 	if f.(*handle).c.isEmptied() {
 		return 0
@@ -113,7 +113,7 @@ func (n *node) Flush(_ context.Context, f fs.FileHandle) syscall.Errno {
 
 func (n *node) Fsync(_ context.Context, f fs.FileHandle, _ uint32) syscall.Errno {
 	if f == nil {
-		return 0 // a folder: its names are stored with each change
+		return 0 // names in a folder are stored with each change
 	}
 	return n.storeOpen(f)
 }
@@ -127,7 +127,7 @@ func (n *node) storeOpen(f fs.FileHandle) syscall.Errno {
 func (n *node) Release(_ context.Context, f fs.FileHandle) syscall.Errno {
 	c := f.(*handle).c
 	if c.isEmptied() {
-		_ = n.storeOpen(f) // in the background: no caller needs the result
+		_ = n.storeOpen(f) // in the background: nothing waits for the result
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -137,7 +137,7 @@ func (n *node) Release(_ context.Context, f fs.FileHandle) syscall.Errno {
 	}
 	if n.content == c {
 		n.content = nil
-		n.etag = "" // pages may have what could not be stored
+		n.etag = "" // the page cache may hold data that could not be stored
 		if c.base != nil && !c.dirty {
 			n.etag = c.base.Etag
 		}

@@ -13,18 +13,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// listing reads a folder page by page, in the order of the names.
+// listing reads a folder page by page, in name order.
 type listing struct {
 	n       *node
 	page    []entry
 	after   string
 	hasMore bool
-	// pending are files that exist only here yet.
+	// pending are files that have not been stored yet.
 	pending []string
 	failed  syscall.Errno
 }
 
-// Opendir asks, since many programs take a listing that fails for an empty folder.
+// Opendir checks that the folder exists, since many programs take a failed listing for an empty folder.
 func (n *node) Opendir(ctx context.Context) syscall.Errno {
 	_, err := n.m.platform.ask(ctx, call{method: http.MethodGet, op: "lease"}, nil)
 	return errnoOf(err)
@@ -70,7 +70,7 @@ func (l *listing) fetch() {
 	}
 	listed := make(map[string]*entry, len(l.page))
 	for index := range l.page {
-		if each := &l.page[index]; each.Kind == kindFile { // a folder may have attributes that a listing lacks
+		if each := &l.page[index]; each.Kind == kindFile { // a listing lacks the attributes of folders
 			listed[each.Name] = each
 		}
 	}
@@ -179,7 +179,7 @@ func (n *node) remove(ctx context.Context, name, kind string) syscall.Errno {
 	return errnoOf(err)
 }
 
-// hasOpen reports whether a file below is open and not stored yet.
+// hasOpen reports whether a file below the folder is open and has unstored changes.
 func (n *node) hasOpen() bool {
 	for _, child := range n.Children() {
 		each := child.Operations().(*node)
@@ -193,7 +193,7 @@ func (n *node) hasOpen() bool {
 	return false
 }
 
-// storeBelow stores what is being written, so that it is renamed with the rest.
+// storeBelow stores the open files below the path, so that they are renamed with the rest.
 func (n *node) storeBelow(path string) error {
 	if c := n.open(); c != nil {
 		if err := c.store(path); err != nil {

@@ -1,6 +1,7 @@
-// Command bucket-mount serves one folder of a bucket to a sandbox over FUSE. The launcher starts it beside the platform with
-// an open /dev/fuse, whose other end is mounted in the sandbox, and a folder for files that are being written. It has no
-// privileges: everything that it reads and writes goes through the platform's socket, which decides what it may do.
+// Command bucket-mount serves one folder of a bucket to a sandbox over FUSE. The launcher starts it next to the
+// platform with an open /dev/fuse, whose other end is mounted in the sandbox, and a spool folder for files being
+// written. It has no privileges: everything it reads and writes goes through the platform's socket, where the platform
+// decides what is allowed.
 package main
 
 import (
@@ -21,18 +22,18 @@ const (
 
 	maxSettingsBytes = 64 * 1024
 	maxRequestBytes  = 1024 * 1024
-	// What the kernel keeps of names and attributes. A right that ends is noticed within two seconds: this, and the second in
-	// which the platform notices.
+	// cacheTime is how long the kernel caches names and attributes. A revoked right takes effect within two seconds:
+	// the platform notices within one second, and the cache adds this.
 	cacheTime = 500 * time.Millisecond
 )
 
-// settings arrive on standard input, since others can read the arguments of a process.
+// settings arrive on standard input, because other processes can read the arguments of a process.
 type settings struct {
 	Socket   string `json:"socket"`
 	Key      string `json:"key"`
 	UidBase  uint32 `json:"uid_base"`
 	UidCount uint32 `json:"uid_count"`
-	// SpoolBytes is the most that files which are being written take on this machine.
+	// SpoolBytes bounds the files being written on this machine.
 	SpoolBytes int64 `json:"spool_bytes"`
 }
 
@@ -50,12 +51,12 @@ func run() error {
 	}
 	var given settings
 	if err := json.Unmarshal(content, &given); err != nil {
-		return errors.New("the settings cannot be read")
+		return errors.New("cannot read the settings")
 	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
 	}
-	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil { // its memory has the key of the mount
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil { // the memory contains the key of the mount
 		return err
 	}
 	m := &mount{settings: given, platform: newPlatform(given.Socket, given.Key), blocks: make(chan struct{}, maxBlocks)}
@@ -69,6 +70,6 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	server.Serve() // ends with the last mount of the file system
+	server.Serve() // returns when the file system is unmounted
 	return nil
 }

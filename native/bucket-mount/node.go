@@ -22,28 +22,28 @@ const (
 	maxLinkBytes = 4096
 )
 
-// mount is one folder of a bucket.
+// mount is a mounted folder of a bucket.
 type mount struct {
 	settings settings
 	platform *platform
-	// names is held to change names, and shared to use them.
+	// names is locked to change names, and read-locked to use them.
 	names sync.RWMutex
-	// blocks has an entry for each block in memory; spooled is what the spools take.
+	// blocks has an entry for each block in memory; spooled is the total size of the spools.
 	blocks  chan struct{}
 	spooled atomic.Int64
 }
 
-// node is a name: of a file, a folder or a symbolic link.
+// node is a file, a folder or a symbolic link.
 type node struct {
 	fs.Inode
 	m *mount
 
 	mu sync.Mutex
-	// content while it is open, shared by all who have opened it.
+	// content is shared by all open handles; nil while the file is closed.
 	content *content
-	// etag of the version whose pages the kernel may have.
+	// etag is the version that the kernel's page cache may hold.
 	etag string
-	// listed is what the last page of a listing said, so that a long listing needs no request for each name.
+	// listed caches entries of the last page of a listing, so that a long listing needs no request for each name.
 	listed   map[string]*entry
 	listedAt time.Time
 }
@@ -56,7 +56,7 @@ func (n *node) path() string { return n.Path(nil) }
 
 func (n *node) pathOf(name string) string { return join(n.path(), name) }
 
-// open answers nil unless somebody has the file open.
+// open returns nil unless the file is open.
 func (n *node) open() *content {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -81,7 +81,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// adopt answers the inode of a name, the known one if it is of the same kind.
+// adopt returns the inode of a name, reusing the known one if it is of the same kind.
 func (n *node) adopt(ctx context.Context, name string, a attributes, size int64, out *fuse.EntryOut) *fs.Inode {
 	n.m.fill(a, size, &out.Attr)
 	kind := a.mode & unix.S_IFMT
@@ -210,7 +210,7 @@ func (m *mount) change(c *content, in *fuse.SetAttrIn) bool {
 	return c.attributes != before
 }
 
-// storeAttributes leaves those of a file that is being written to the end of that.
+// storeAttributes stores the attributes. Those of a file being written are stored with its content.
 func (n *node) storeAttributes(ctx context.Context, c *content) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -229,7 +229,7 @@ func (n *node) storeAttributes(ctx context.Context, c *content) error {
 }
 
 func (n *node) Statfs(_ context.Context, out *fuse.StatfsOut) syscall.Errno {
-	const blocks = 1 << 38 // the bucket's quota speaks up at the write that exceeds it
+	const blocks = 1 << 38 // the bucket's quota is enforced by the write that exceeds it
 	out.Bsize, out.Frsize, out.NameLen = 4096, 4096, maxNameBytes
 	out.Blocks, out.Bfree, out.Bavail, out.Files, out.Ffree = blocks, blocks, blocks, blocks, blocks
 	return 0

@@ -17,25 +17,25 @@ import (
 )
 
 const (
-	// The platform may restart meanwhile.
+	// unreachableLimit allows for a restart of the platform.
 	unreachableLimit = 30 * time.Second
 	retryEvery       = 100 * time.Millisecond
 	retryAtMost      = time.Second
 	headerLimit      = 5 * time.Minute
 	maxAnswerBytes   = 8 << 20
-	// leaseTime: what is at hand here is given out that long after the platform's last consent.
+	// leaseTime is how long cached data is served after the platform last allowed a request.
 	leaseTime = 750 * time.Millisecond
 	idleLimit = 30 * time.Second
 )
 
-// platform asks the platform over its socket. It makes no decisions about rights.
+// platform sends requests to the platform's socket. It makes no access decisions.
 type platform struct {
 	client  *http.Client
 	key     string
-	allowed atomic.Int64 // time of the last consent, in nanoseconds
+	allowed atomic.Int64 // time of the last allowed request, in nanoseconds
 }
 
-// call is one request. Its body is read again if it must be repeated.
+// call is one request. Its body can be read again for a retry.
 type call struct {
 	method, op string
 	query      url.Values
@@ -69,13 +69,13 @@ func newPlatform(socket, key string) *platform {
 	}}}
 }
 
-// send answers the response of a successful call; the caller closes it. Repeats the call while the platform is out of reach.
-// repeated tells that an earlier attempt may have taken effect.
+// send returns the response of a successful call; the caller closes it. It retries while the platform is unreachable.
+// repeated reports whether an earlier attempt may have taken effect.
 func (p *platform) send(ctx context.Context, c call) (response *http.Response, repeated bool, err error) {
 	deadline, wait := time.Now().Add(unreachableLimit), retryEvery
 	for {
 		response, err = p.once(ctx, c)
-		var refused refusal // not an error of the connection, which is a number of the system as well
+		var refused refusal // not syscall.Errno, which also matches connection errors
 		if err == nil || errors.As(err, &refused) || ctx.Err() != nil {
 			break
 		}
@@ -129,13 +129,13 @@ func (p *platform) once(ctx context.Context, c call) (*http.Response, error) {
 	return nil, refusalOf(response)
 }
 
-// refusal is the platform's answer.
+// refusal is an error response of the platform.
 type refusal struct{ errno syscall.Errno }
 
 func (r refusal) Error() string { return r.errno.Error() }
 func (r refusal) Unwrap() error { return r.errno }
 
-var errUnavailable = errors.New("the platform is not ready")
+var errUnavailable = errors.New("the platform is unavailable")
 
 func refusalOf(response *http.Response) error {
 	var answer struct {
@@ -152,7 +152,7 @@ func refusalOf(response *http.Response) error {
 	return refusal{syscall.EIO}
 }
 
-// ask decodes the answer, if there is a place for it.
+// ask decodes the response into out unless it is nil.
 func (p *platform) ask(ctx context.Context, c call, answer any) (repeated bool, err error) {
 	response, repeated, err := p.send(ctx, c)
 	if err != nil {
@@ -172,7 +172,7 @@ func (p *platform) ask(ctx context.Context, c call, answer any) (repeated bool, 
 	return repeated, nil
 }
 
-// assertAllowed asks again unless the platform consented to something just now.
+// assertAllowed asks the platform again unless it allowed a request within the lease time.
 func (p *platform) assertAllowed(ctx context.Context) error {
 	if time.Since(time.Unix(0, p.allowed.Load())) < leaseTime {
 		return nil
@@ -187,7 +187,7 @@ func (p *platform) stat(ctx context.Context, path string) (*entry, error) {
 	return &found, err
 }
 
-// read answers a stream of the range of an object in this version.
+// read returns a stream of a byte range of the object in this version.
 func (p *platform) read(ctx context.Context, path, etag string, from, to int64) (io.ReadCloser, error) {
 	c := call{method: http.MethodGet, op: "read", query: url.Values{"path": {path}}, match: etag, from: from, to: to}
 	response, _, err := p.send(ctx, c)
@@ -197,7 +197,7 @@ func (p *platform) read(ctx context.Context, path, etag string, from, to int64) 
 	return response.Body, nil
 }
 
-// errnoOf is what the sandbox gets to see.
+// errnoOf maps an error to the errno that the sandbox sees.
 func errnoOf(err error) syscall.Errno {
 	var errno syscall.Errno
 	if err == nil {

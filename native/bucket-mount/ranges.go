@@ -30,7 +30,7 @@ func (r ranges) add(start, end int64) ranges {
 	return joined
 }
 
-// cut forgets everything from this size on.
+// cut drops everything from the given size on.
 func (r ranges) cut(size int64) ranges {
 	kept := ranges{}
 	for _, each := range r {
@@ -41,7 +41,7 @@ func (r ranges) cut(size int64) ranges {
 	return kept
 }
 
-// missing is what lacks between 0 and this size.
+// missing returns the gaps between 0 and the given size.
 func (r ranges) missing(size int64) []span {
 	found, at := []span{}, int64(0)
 	for _, each := range r {

@@ -36,7 +36,7 @@ func TestRangesAgreeWithBytes(t *testing.T) {
 				count++
 			}
 			if missing[at] != (!there && int64(at) < limit) {
-				t.Fatalf("missing below %d of %v is %v", limit, have, have.missing(limit))
+				t.Fatalf("missing below %d of %v: got %v", limit, have, have.missing(limit))
 			}
 			if have.contains(int64(at), int64(at)+1) != there {
 				t.Fatalf("%v disagrees at %d", have, at)
@@ -51,12 +51,12 @@ func TestRangesAgreeWithBytes(t *testing.T) {
 func TestAttributesSurviveTheirMetadata(t *testing.T) {
 	e := entry{Kind: kindFile, Metadata: map[string]string{"mode": "33188", "uid": "12", "gid": "0", "mtime": "1700000000.000000042"}}
 	if again := (&entry{Kind: kindFile, Metadata: e.attributes().metadata()}).attributes(); again != e.attributes() {
-		t.Fatalf("%v became %v", e.attributes(), again)
+		t.Fatalf("%v changed to %v", e.attributes(), again)
 	}
 	if a := (&entry{Kind: kindFile, Metadata: map[string]string{"mode": "16877"}}).attributes(); a.mode != 0o100755 {
-		t.Fatalf("a file with the mode of a folder is %o", a.mode)
+		t.Fatalf("a file with a folder's mode has mode %o", a.mode)
 	}
 	if a := (&entry{Kind: kindFile, Metadata: map[string]string{"mode": "x", "uid": "-1", "mtime": "y"}, ModifiedMs: 5}).attributes(); a.mode != defaultFileMode || a.uid != 0 || a.modified.UnixMilli() != 5 {
-		t.Fatalf("attributes of others are %v", a)
+		t.Fatalf("attributes with unknown IDs are %v", a)
 	}
 }

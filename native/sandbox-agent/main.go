@@ -1,14 +1,14 @@
 // Command sandbox-agent is one static binary with several jobs, named by its first argument:
 //
-//	init    PID 1 inside a sandbox: processes, PTYs and files over one framed connection (PROTOCOL.md)
-//	bridge  inside a sandbox, started by its engine: standard input and output as a connection to `init --bridged`
-//	halt    inside a sandbox, started by its engine: ends every process but the helper
-//	install beside a sandbox, in an init container: copies this program into a volume
-//	probe   in a pod of its own: tries whether addresses are reached or blocked
-//	host    beside the platform, as root: the mounts, namespaces, cgroups and runtime calls of the local driver
-//	unpack  beside the platform, as root: one image layer from standard input into a folder
-//	layer   beside the platform, as root: the changes on the disk of a stopped sandbox as one layer on standard output
-//	pack    beside the platform: unpacked layers, the uppermost first, as one archive on standard output
+//	init    inside a sandbox, as PID 1: processes, PTYs and files over one framed connection (PROTOCOL.md)
+//	bridge  inside a sandbox, started by its engine: connects standard input and output to `init --bridged`
+//	halt    inside a sandbox, started by its engine: ends every process except the helper
+//	install in an init container of a sandbox's pod: copies this program into a volume
+//	probe   in a pod of its own: checks that addresses are reachable or blocked
+//	host    next to the platform, as root: mounts, namespaces, cgroups and runtime calls of the local driver
+//	unpack  next to the platform, as root: unpacks one image layer from standard input into a folder
+//	layer   next to the platform, as root: writes the changes on a stopped sandbox's disk as one layer to standard output
+//	pack    next to the platform: merges unpacked layers, topmost first, into one archive on standard output
 package main
 
 import (
@@ -23,8 +23,8 @@ import (
 	"svc.dev/sandbox-agent/internal/unpack"
 )
 
-// The first thread stands for the process in /proc and cannot be thrown away: no work that changes its thread (name
-// spaces, ids, control groups) may ever be done on it.
+// The main thread represents the process in /proc and cannot be discarded, so it must never run work that changes its
+// thread (namespaces, IDs, control groups).
 func init() { runtime.LockOSThread() }
 
 func main() {

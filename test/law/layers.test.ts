@@ -37,6 +37,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   routes: ['routes', 'adapters', 's3', 'domain'],
   assembly: ['assembly', 'routes', 's3', 'ssh', 'e2b', 'adapters', 'store', 'domain'],
 };
+/** Every module has these; `s3`, `ssh` and `e2b` belong to one module each. */
+const COMMON_ROOMS = ['routes', 'domain', 'store', 'adapters', 'assembly'] as const;
 const TEST_ROOMS: ReadonlySet<string> = new Set(['support', 'contract', 'integration', 'crash']);
 
 const sources = typeScriptSources().filter((source) => source.path.startsWith('modules/') && !isTest(source.path));
@@ -81,6 +83,12 @@ describe('the rooms of a module', () => {
       return part === 'test' ? !TEST_ROOMS.has(room ?? '') : part !== 'scripts';
     });
     expect(strangers).toEqual([]);
+    const files = projectFiles();
+    const modules = new Set(files.flatMap((path) => /^modules\/[^/]+\/src\//.exec(path) ?? []));
+    const missing = [...modules].flatMap((source) =>
+      COMMON_ROOMS.map((room) => `${source}${room}/`).filter((room) => !files.some((path) => path.startsWith(room))),
+    );
+    expect(missing).toEqual([]);
   });
 
   it('import in one direction', () => {
@@ -102,9 +110,8 @@ describe('the rooms of a module', () => {
   });
 
   it('keep integration tests and test support out of src', () => {
-    const inside = typeScriptSources().filter(({ path }) =>
-      /^modules\/[^/]+\/src\/.*\.(test|campaign)\.ts$/.test(path),
-    );
+    const inside = typeScriptSources().filter(({ path }) => /^(modules|apps)\/[^/]+\/src\//.test(path));
+    expect(inside.filter(({ path }) => /\/(testing|support)\//.test(path)).map(({ path }) => path)).toEqual([]);
     expect(complaints(inside, ({ specifier }) => /\/test\/(support|contract)\//.test(specifier))).toEqual([]);
   });
 });

@@ -21,7 +21,7 @@ export function readProjectFile(path: string): string {
 /** Whether the file is a test or only supports tests. */
 export function isTest(path: string): boolean {
   if (/\.(test|campaign)\.tsx?$/.test(path) || /^(test|bench|tools)\//.test(path)) return true;
-  return /^modules\/[^/]+\/test\/|(^packages|\/src)\/testing\//.test(path);
+  return /^(modules|apps)\/[^/]+\/test\/|^packages\/(.*\/)?testing\//.test(path);
 }
 
 function listByGit(): string[] {

@@ -4,7 +4,7 @@ import { chmodSync, cpSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { collectStream, temporaryFolder } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openDataFolder } from './data-folder.ts';
+import { explain, openDataFolder } from './data-folder.ts';
 
 describe('openDataFolder', () => {
   let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -78,5 +78,20 @@ describe('openDataFolder', () => {
       ...asNobody,
     });
     expect((await collectStream(child.stdout, 4096)).toString()).toMatch(/is not writable \(EACCES\)/);
+  });
+});
+
+describe('explain', () => {
+  it.each([
+    [{ errcode: 11 }, 'DATABASE_DAMAGED'],
+    [{ errcode: 26 }, 'DATABASE_DAMAGED'],
+    [{ errcode: 13 }, 'DISK_FULL'],
+    [{ code: 'DATABASE_FULL' }, 'DISK_FULL'],
+    [{ code: 'DATABASE_DAMAGED' }, 'DATABASE_DAMAGED'],
+    [{ code: 'ENOSPC' }, 'DISK_FULL'],
+    [{}, 'DATA_FOLDER_NOT_WRITABLE'],
+  ])('recognizes an error by its code, whatever its message: %j', (codes, code) => {
+    const cause = Object.assign(new Error('file is not a database, and database or disk is full'), codes);
+    expect(explain('/data', cause)).toMatchObject({ code, cause });
   });
 });

@@ -122,10 +122,11 @@ function readHolder(pidFile: string): string {
 export function explain(path: string, cause: unknown): Error {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   const message = cause instanceof Error ? cause.message : String(cause);
-  if (code === 'ENOSPC' || code === 'EDQUOT' || /database or disk is full/.test(message)) {
+  const fault = parseDatabaseFault(cause)?.kind;
+  if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'DATABASE_FULL' || fault === 'disk-full') {
     return startErrors.DISK_FULL({ details: { path }, cause });
   }
-  if (/file is not a database|malformed/.test(message)) {
+  if (code === 'DATABASE_DAMAGED' || fault === 'damaged') {
     return startErrors.DATABASE_DAMAGED({ details: { path, reason: message }, cause });
   }
   return startErrors.DATA_FOLDER_NOT_WRITABLE({ details: { path, reason: code === '' ? message : code }, cause });

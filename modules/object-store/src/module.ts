@@ -1,93 +1,27 @@
-import type { KeyObject } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AuditLog, HeldRights } from '@svc/access';
-import { describeHoldings, type ClientOfRequest, type ReadinessCheck, type ServiceModule } from '@svc/http';
-import { sumUsage, type QuotaLimits, type WorkspaceTraffic } from '@svc/quotas';
-import type { Clock, DiskSpace } from '@svc/runtime';
-import type { Logger, Metrics } from '@svc/telemetry';
+import { describeHoldings, type ReadinessCheck, type ServiceModule } from '@svc/http';
+import { sumUsage } from '@svc/quotas';
 import { claimEngine } from './adapters/engines/assembly.ts';
-import type { HashingDeps } from './domain/checksums/body-hasher.ts';
 import { HashKernels } from './domain/checksums/hasher.ts';
 import { DigestThread } from './domain/checksums/digest-thread.ts';
-import type { ObjectStoreConfig } from './config.ts';
-import { ActiveReads } from './domain/active-reads.ts';
 import { createCustomDomains, type CustomDomains } from './domain/custom-domains/create-custom-domains.ts';
-import { NotificationDispatcher } from './domain/notifications/notification-dispatcher.ts';
 import { fsck, type FsckReport } from './domain/fsck.ts';
-import { createIdentifiers } from './domain/identifiers.ts';
-import { Janitor } from './domain/janitor.ts';
-import { ReadFence } from './domain/read-fence.ts';
-import { KeyRotation } from './domain/key-rotation/key-rotation.ts';
-import { Scrubber } from './domain/scrub/scrubber.ts';
 import { createServices, type StoreServices } from './domain/services.ts';
-import type { StoreDeps } from './domain/store-deps.ts';
-import { UsageRecorder } from './domain/usage/usage-recorder.ts';
 import { registerManagementRoutes } from './routes/index.ts';
 import { createBucketFolders, type BucketFolders } from './routes/folders/bucket-folders.ts';
 import { createPublicHost } from './routes/public-host.ts';
 import { PublicOrigin } from './routes/public-origin.ts';
 import { Cursors } from './routes/objects/cursor.ts';
-import type { BlobStore } from './domain/ports/blob-store.ts';
-import type { CertificateAuthority, DomainResolver } from './domain/ports/custom-domains.ts';
-import type { MakerRights } from './domain/ports/maker-rights.ts';
-import type { MetadataStore } from './domain/ports/metadata-store.ts';
-import type { WebhookSender } from './domain/ports/notifications.ts';
 import type { BucketRecord } from './domain/ports/records.ts';
-import type { OwnerDirectory } from './domain/ports/owner-directory.ts';
 import type { HeldLease } from './domain/ports/work-leases.ts';
 import { createS3Plane } from './s3/index.ts';
-import { S3Audit } from './s3/s3-audit.ts';
-import type { S3Oversight } from './s3/s3-context.ts';
 import { deriveKey } from './domain/secrets/derive-key.ts';
-import type { KeyRing } from './domain/secrets/key-ring.ts';
 import type { ObjectStoreState } from './state.ts';
 import { createSites, type Sites } from './routes/sites/index.ts';
 import { TlsCertificates } from './routes/sites/tls-certificates.ts';
-
-export interface ObjectStoreDependencies {
-  /** The module closes both. */
-  metadata: MetadataStore;
-  blobs: BlobStore;
-  /** Resolves the users and workspaces that access can be granted to. */
-  owners: OwnerDirectory;
-  /** What the creators of access keys are currently allowed to do. */
-  rights: MakerRights;
-  audit: AuditLog;
-  /** Resolves the client of an S3 request. */
-  clientOf: ClientOfRequest;
-  /** Ends S3 requests whose key or creator has lost the required right. */
-  heldRights: HeldRights;
-  /** From `loadInstallationKey`. */
-  installationKey: KeyObject;
-  /** From `createKeyRing`. */
-  keyRing: KeyRing;
-  /** Resolves the CNAMEs of custom domains. */
-  domainResolver: DomainResolver;
-  /** Stable across restarts and unique among the processes on one database. */
-  replicaId: string;
-  /** Whether other replicas use the metadata as well. Defaults to false. */
-  sharesDatabase?: boolean;
-  /** Delivers notifications to their receivers. */
-  webhooks: WebhookSender;
-  /** Null if custom domains get no certificates here because TLS ends before the platform. */
-  certificateAuthority: CertificateAuthority | null;
-  /** The limits of each workspace and its owner. */
-  quotaLimits: QuotaLimits;
-  /** Request limits of workspaces. */
-  workspaceTraffic: WorkspaceTraffic;
-  /** The data folder's disk, minus its reserve. */
-  disk: DiskSpace;
-  config: ObjectStoreConfig;
-  log: Logger;
-  metrics: Metrics;
-  /** Shared by all replicas, because leases and grace periods are compared between them. */
-  clock: Clock;
-  random: (size: number) => Buffer;
-  /** Base URL of the S3 plane in responses; known once its listener is up. */
-  s3Endpoint: () => string;
-  /** Base URL of the management API in responses. Defaults to the URL each caller used. */
-  baseUrl?: () => string;
-}
+import { createBackground } from './assembly/background.ts';
+import type { ObjectStoreDependencies } from './assembly/dependencies.ts';
+import { createOversight, createStoreDeps } from './assembly/store-deps.ts';
 
 export interface ObjectStoreModule extends ServiceModule<ObjectStoreState> {
   /** Of what all replicas use. */
@@ -213,75 +147,6 @@ function readiness({
       return isEngineShared ? 'ok' : engine();
     },
     sharedReadiness: isEngineShared ? { object_engine: engine } : {},
-  };
-}
-
-/** The store's background work: `run` repeats it until the signal, `round` does all of it once. */
-interface Background {
-  run(signal: AbortSignal): Promise<unknown>;
-  round(signal: AbortSignal): Promise<void>;
-  close(): Promise<void>;
-}
-
-function createBackground(
-  { config, replicaId: holder, sharesDatabase = false, log, metrics, clock }: ObjectStoreDependencies,
-  services: StoreServices,
-  { worker: domains }: CustomDomains,
-): Background {
-  const { deps, notifications, configurations, lifecycle, traffic } = services;
-  const { metadata, blobs, secrets, hashing } = deps;
-  const janitor = new Janitor(deps, services.credentials);
-  const scrubber = new Scrubber({ metadata, blobs, kernel: hashing.kernels.crc, log, metrics, clock });
-  const dispatcher = new NotificationDispatcher({ deps, configurations, notifications, metrics, holder });
-  const rotation = new KeyRotation({ metadata, secrets, holder, log, clock });
-  const usage = new UsageRecorder({ deps, traffic, holder });
-  const { activeReads } = deps;
-  const graceMs = config.trash_grace_seconds * 1_000;
-  const fence = new ReadFence({ metadata, activeReads, holder, graceMs, clock, log });
-  const leased = [lifecycle, domains, dispatcher, usage, rotation];
-  const { enabled: scrubs, cycle_days: days, bytes_per_second: bytesPerSecond } = config.scrub;
-  return {
-    run: (signal) =>
-      Promise.all([
-        janitor.run(signal),
-        sharesDatabase ? fence.run(signal) : undefined,
-        ...leased.map((work) => work.run(signal)),
-        scrubs ? scrubber.run({ cycleMs: days * 86_400_000, bytesPerSecond }, signal) : undefined,
-      ]),
-    round: async (signal) => {
-      await janitor.sweep();
-      await janitor.round();
-      for (const work of leased) await work.round(signal);
-    },
-    close: () => usage.close(),
-  };
-}
-
-function createOversight(dependencies: ObjectStoreDependencies): S3Oversight {
-  const { audit, metadata, heldRights: rights, log, metrics, clock } = dependencies;
-  return { audit: new S3Audit({ audit, metadata, log, metrics, clock }), rights };
-}
-
-function createStoreDeps(dependencies: ObjectStoreDependencies, hashing: HashingDeps): StoreDeps {
-  const { metadata, blobs, owners, rights, webhooks, keyRing, config, log, clock, random } = dependencies;
-  const { quotaLimits, workspaceTraffic, disk } = dependencies;
-  return {
-    workspaceTraffic,
-    disk,
-    metadata,
-    blobs,
-    owners,
-    rights,
-    webhooks,
-    quotaLimits,
-    config,
-    log,
-    clock,
-    random,
-    hashing,
-    secrets: keyRing,
-    identifiers: createIdentifiers(random),
-    activeReads: new ActiveReads(() => clock.nowMs()),
   };
 }
 

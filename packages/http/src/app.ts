@@ -1,9 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { type Access, type AuditLog, createHeldRights, type HeldRights } from '@svc/access';
-import { unlimitedTraffic, type WorkspaceTraffic } from '@svc/quotas';
-import type { Logger, Metrics } from '@svc/telemetry';
-import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import { unlimitedTraffic, type WorkspaceTraffic, type TrafficRefusal } from '@svc/quotas';
+import { type Logger, type Metrics, redactText } from '@svc/telemetry';
+import fastify, {
+  LogController,
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifySerializerCompiler,
+} from 'fastify';
 import { answerError, useErrorRenderer } from './error-answers.ts';
 import { admitHops, forwardToOwners, noForwarding, type Forwarding } from './forwarding.ts';
 import { installGuard } from './guard.ts';
@@ -12,11 +17,12 @@ import { registerOpenApi } from './openapi.ts';
 import { RouteRateLimits } from './rate-limit-routes.ts';
 import { renderFlatError } from './renderers.ts';
 import { resolveRequestId } from './request-id.ts';
-import { observeRequests } from './request-log.ts';
 import { answerUnknownRoutes, findRenderer, type ErrorFamily } from './unknown-routes.ts';
-import { createSerializerCompiler } from './serialization.ts';
 import { createValidatorCompiler } from './validation.ts';
-import { limitWorkspaces } from './workspace-limit.ts';
+import fastJson from 'fast-json-stringify';
+import { httpErrors } from './errors.ts';
+
+const MAX_LOGGED_URL_CHARACTERS = 1024;
 
 /** Headers of every API response unless the route sets them. */
 const DEFAULTS: Readonly<Record<string, string>> = {
@@ -136,5 +142,69 @@ function limitBodyTime(app: HttpApp, timeoutMs: number): void {
     const stop = (): void => clearTimeout(timer);
     request.raw.once('end', stop).once('close', stop);
     return payload;
+  });
+}
+
+/** Compiles a route's serializer at its first response, for the same reason as its validator. */
+function createSerializerCompiler(): FastifySerializerCompiler<unknown> {
+  return ({ schema }) => {
+    let serialize: ((data: unknown) => string) | undefined;
+    return (data: unknown) => {
+      serialize ??= fastJson(schema as fastJson.Schema); // untyped in Fastify; a route's schema is a JSON Schema
+      return serialize(data);
+    };
+  };
+}
+
+/** Logs one line and records one observation per response. The request's logger adds `request_id`. */
+function observeRequests(app: HttpApp, metrics: Metrics): void {
+  const labels = ['method', 'route', 'status'] as const;
+  const duration = metrics.histogram('svc_http_request_duration_seconds', 'Time to answer a request', labels);
+  app.addHook('onResponse', async (request, reply) => {
+    // The route pattern, not the path, bounds the number of time series.
+    const route = request.routeOptions.url ?? 'unknown';
+    duration.observe({ method: request.method, route, status: String(reply.statusCode) }, reply.elapsedTime / 1000);
+    request.log.info(
+      {
+        method: request.method,
+        url: redactText(request.url).slice(0, MAX_LOGGED_URL_CHARACTERS),
+        status: reply.statusCode,
+        duration_ms: Math.round(reply.elapsedTime * 10) / 10,
+        remote: request.ip,
+        principal: request.principal?.id,
+        ...(reply.raw.writableFinished ? {} : { aborted: true }),
+      },
+      'request',
+    );
+  });
+}
+
+/**
+ * Counts each call of a workspace-scoped route against its workspace, for every principal and credential. `isCounted`:
+ * false for requests that another replica has counted.
+ */
+function limitWorkspaces(
+  app: FastifyInstance,
+  traffic: WorkspaceTraffic,
+  isCounted: (request: IncomingMessage) => boolean = () => true,
+): void {
+  app.addHook('onRequest', async ({ grant, raw }) => {
+    if (grant === null || !isCounted(raw)) return;
+    const refusal = await traffic.admit(grant.workspaceUuid);
+    if (refusal !== null) throw tooManyRequests(refusal);
+  });
+}
+
+function tooManyRequests({ quota, scope, limit, retryAfterSeconds }: TrafficRefusal): Error {
+  const subject = quota === null ? 'the platform is busy' : `the ${scope} may make ${limit} requests per second`;
+  return httpErrors.TOO_MANY_REQUESTS({
+    details: {
+      quota,
+      scope,
+      limit,
+      retry_after_seconds: retryAfterSeconds,
+      reason: `${subject}; try again in ${retryAfterSeconds} s`,
+    },
+    headers: { 'retry-after': String(retryAfterSeconds) },
   });
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { BackgroundLoop } from '@svc/runtime';
 import type { Exchange } from './connections.ts';
 
 /** Minimum upload rate: bytes per second, averaged over a window in milliseconds. A minimum of 0 disables the check. */
@@ -19,7 +20,7 @@ export function cutSlowBodies(
   if (limits.minBodyBytesPerSecond === 0) return () => undefined;
   const neededBytes = (limits.minBodyBytesPerSecond * limits.bodyRateWindowMs) / 1000;
   const seen = new WeakMap<IncomingMessage, number>();
-  const timer = setInterval(() => {
+  const check = (): void => {
     for (const exchange of exchanges()) {
       const { request, response } = exchange;
       const before = seen.get(request);
@@ -28,9 +29,16 @@ export function cutSlowBodies(
       if (before === undefined || !isWaitingForBody(request, response.writableEnded)) continue;
       if (nowBytes - before < neededBytes) cut(exchange);
     }
-  }, limits.bodyRateWindowMs);
-  timer.unref();
-  return () => clearInterval(timer);
+  };
+  const loop = new BackgroundLoop({
+    run: async () => check(),
+    intervalMs: limits.bodyRateWindowMs,
+    onError: (error) => {
+      throw error; // a bug: nothing in a check waits or fails
+    },
+  });
+  loop.start();
+  return () => void loop.close();
 }
 
 function isWaitingForBody(request: IncomingMessage, isAnswered: boolean): boolean {

@@ -5,4 +5,4 @@ export { OutputCredit } from './output-credit.ts';
 export { PeerErrors } from './peer-errors.ts';
 export { SendQueue } from './send-queue.ts';
 export { TERMINAL_CLOSE_CODES } from './terminal-close-codes.ts';
-export { Heartbeat, messageBytes, sendText } from './web-socket.ts';
+export { DialTimeout, Heartbeat, limitHandshake, messageBytes, sendText, type HandshakeLimit } from './web-socket.ts';

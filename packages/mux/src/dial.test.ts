@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createTcpServer, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createMuxAcceptor } from './accept.ts';
@@ -70,6 +70,15 @@ describe('dialMux', () => {
     hinder = () => status;
     await expect(dial()).rejects.toMatchObject({ status, body: 'because', retryAfterSeconds: 7 });
     expect(upgrades).toHaveLength(1);
+  });
+
+  it.each(['raw', 'websocket'] as const)('ends a %s upgrade without an answer by its code', async (prefer) => {
+    const silent = createTcpServer((socket) => socket.on('error', () => undefined).resume());
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as AddressInfo; // a TCP listener
+    const url = new URL(`http://127.0.0.1:${port}/v1/mux`);
+    await expect(dial({ url, prefer, timeoutMs: 20 })).rejects.toMatchObject({ cause: { code: 'ETIMEDOUT' } });
+    silent.close();
   });
 
   it('starts with the WebSocket if asked to', async () => {

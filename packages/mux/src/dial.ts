@@ -1,5 +1,6 @@
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { DialTimeout, limitHandshake } from '@svc/link';
 import { WebSocket } from 'ws';
 import { duplexTransport } from './duplex-transport.ts';
 import { messageTransport } from './message-transport.ts';
@@ -76,7 +77,7 @@ function dialRaw({ url, headers, connection, timeoutMs, signal }: MuxDialOptions
       headers: { ...headers, connection: 'Upgrade', upgrade: MUX_UPGRADE },
       signal,
     });
-    const timer = setTimeout(() => outgoing.destroy(new Error(`no answer in ${timeoutMs} ms`)), timeoutMs);
+    const timer = setTimeout(() => outgoing.destroy(new DialTimeout('the upgrade', timeoutMs)), timeoutMs);
     outgoing.once('upgrade', (response, socket, head) => {
       clearTimeout(timer);
       if (response.headers.upgrade?.toLowerCase() === MUX_UPGRADE) {
@@ -108,14 +109,17 @@ function dialWebSocket({ url, headers, connection, timeoutMs, signal }: MuxDialO
     const socket = new WebSocket(address, MUX_SUBPROTOCOL, {
       ...connection,
       headers: { ...headers },
-      handshakeTimeout: timeoutMs,
       perMessageDeflate: false,
       maxPayload: MUX_MESSAGE_BYTES,
       followRedirects: false,
     });
     const abort = (): void => socket.terminate();
     signal.addEventListener('abort', abort, { once: true });
-    const settled = (): void => signal.removeEventListener('abort', abort);
+    const limit = limitHandshake(socket, timeoutMs);
+    const settled = (): void => {
+      limit.release();
+      signal.removeEventListener('abort', abort);
+    };
     socket.once('open', () => {
       settled();
       resolve(messageTransport(socket));
@@ -129,7 +133,8 @@ function dialWebSocket({ url, headers, connection, timeoutMs, signal }: MuxDialO
     // Keep this listener: an unhandled `error` would crash the process; `close` follows it.
     socket.on('error', (cause) => {
       settled();
-      reject(new MuxDialError(cause.message, { cause }));
+      const explained = limit.explain(cause);
+      reject(new MuxDialError(explained.message, { cause: explained }));
     });
     if (signal.aborted) abort();
   });

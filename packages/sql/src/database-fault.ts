@@ -9,6 +9,8 @@ export type DatabaseFault =
   | { readonly kind: 'disk-full' }
   /** The disk cannot be read or written. */
   | { readonly kind: 'disk' }
+  /** The file is not a database, or its content is malformed. */
+  | { readonly kind: 'damaged' }
   /** The server cannot be reached, is starting or stopping, or ended the connection: a later retry may succeed. */
   | { readonly kind: 'unavailable' };
 
@@ -22,12 +24,14 @@ export interface UniqueKey {
 /** SQLite's extended codes first, then the primary ones in their low byte (https://sqlite.org/rescode.html). */
 const SQLITE_FOREIGN_KEY = 787;
 const SQLITE_UNIQUE: ReadonlySet<number> = new Set([1555, 2067, 2579]);
-const SQLITE_KINDS: Readonly<Record<number, 'conflict' | 'disk' | 'disk-full'>> = {
+const SQLITE_KINDS: Readonly<Record<number, 'conflict' | 'disk' | 'disk-full' | 'damaged'>> = {
   5: 'conflict',
   6: 'conflict',
   8: 'disk',
   10: 'disk',
+  11: 'damaged',
   13: 'disk-full',
+  26: 'damaged',
 };
 
 /** SQLSTATEs (https://www.postgresql.org/docs/current/errcodes-appendix.html). */

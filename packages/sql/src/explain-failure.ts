@@ -36,6 +36,7 @@ export function explainFailure(location: string, cause: unknown): unknown {
   }
   const code = 'code' in cause ? String(cause.code) : '';
   if (SYSTEM_CODES.has(code)) return sqlErrors.DATABASE_UNREACHABLE({ details: { location, reason: code }, cause });
+  // `pg` and its pool give these failures no code.
   if (/^timeout exceeded when trying to connect$|^timeout expired$|^Connection terminated/.test(cause.message)) {
     return sqlErrors.DATABASE_UNREACHABLE({ details, cause });
   }

@@ -1,3 +1,4 @@
+import { BackgroundLoop } from '@svc/runtime';
 import { createSingleClient } from './postgres-client.ts';
 import { isServerError } from './postgres-errors.ts';
 import type { PostgresLink } from './postgres-link.ts';
@@ -19,26 +20,26 @@ interface PostgresWatchOptions {
 export class PostgresWatch {
   readonly #options: PostgresWatchOptions;
   readonly #links = new Set<PostgresLink>();
-  readonly #timer: NodeJS.Timeout;
-  #checking: Promise<void> | null = null;
+  readonly #loop: BackgroundLoop;
 
   constructor(options: PostgresWatchOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => {
-      this.#checking ??= this.#check().finally(() => {
-        this.#checking = null;
-      });
-    }, options.silenceMs);
-    this.#timer.unref();
+    this.#loop = new BackgroundLoop({
+      run: () => this.#check(),
+      intervalMs: options.silenceMs,
+      onError: (error) => {
+        throw error; // a bug: a check handles its failures
+      },
+    });
+    this.#loop.start();
   }
 
   add(link: PostgresLink): void {
     this.#links.add(link);
   }
 
-  async close(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#checking;
+  close(): Promise<void> {
+    return this.#loop.close();
   }
 
   async #check(): Promise<void> {

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { limitHandshake } from '@svc/link';
 import { PROTOCOL_HEADER } from '@svc/protocol';
 import { REDACTED, redactText } from '@svc/telemetry';
 import { WebSocket, type ClientOptions } from 'ws';
@@ -42,9 +43,11 @@ const LONGEST_RETRY_AFTER_SECONDS = 3600;
 export function shakeHands(options: HandshakeOptions): Promise<Handshake> {
   const { url, headers, client, timeoutMs, signal } = options;
   return new Promise((resolve, reject) => {
-    const socket = new WebSocket(url, { ...client, headers, handshakeTimeout: timeoutMs, perMessageDeflate: false });
+    const socket = new WebSocket(url, { ...client, headers, perMessageDeflate: false });
     const abort = (): void => socket.terminate();
+    const limit = limitHandshake(socket, timeoutMs);
     const settle = (action: () => void): void => {
+      limit.release();
       signal.removeEventListener('abort', abort);
       action();
     };
@@ -61,9 +64,10 @@ export function shakeHands(options: HandshakeOptions): Promise<Handshake> {
       );
     });
     // Stays after the handshake as well: an unhandled `error` would end the process; `close` follows it.
-    socket.on('error', (cause) =>
-      settle(() => reject(new HandshakeError(cause.message, kindOfFailure(cause), 0, null, cause))),
-    );
+    socket.on('error', (cause) => {
+      const explained = limit.explain(cause);
+      settle(() => reject(new HandshakeError(explained.message, kindOfFailure(explained), 0, null, explained)));
+    });
     if (signal.aborted) abort();
   });
 }
@@ -124,5 +128,5 @@ export function kindOfStatus(status: number): string {
 export function kindOfFailure(error: Error): string {
   const code = 'code' in error ? String(error.code) : '';
   if (code.startsWith('ERR_TLS') || code.includes('CERT') || code.includes('SELF_SIGNED')) return 'tls';
-  return /timed out|timeout|no answer in/i.test(error.message) ? 'timeout' : 'connection';
+  return code === 'ETIMEDOUT' ? 'timeout' : 'connection';
 }

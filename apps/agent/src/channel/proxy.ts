@@ -2,6 +2,7 @@ import { Agent, request } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import { BlockList, isIP, Socket } from 'node:net';
 import { connect as connectTls, type ConnectionOptions } from 'node:tls';
+import { DialTimeout } from '@svc/link';
 
 /**
  * True if the host bypasses the proxy: matches `*`, `name`, `.suffix`, an address or a block, each with or without a
@@ -79,7 +80,7 @@ class ConnectAgent extends Agent {
       const name = /^[\d.]+$|:/.test(host) ? {} : { servername: host };
       const secured = connectTls({ ...this.#tls, ...name, socket, host });
       // The TLS handshake needs its own timeout: the request's starts only when it gets the socket.
-      secured.setTimeout(this.#timeoutMs, () => secured.destroy(new Error('the TLS handshake timed out')));
+      secured.setTimeout(this.#timeoutMs, () => secured.destroy(new DialTimeout('the TLS handshake', this.#timeoutMs)));
       secured.once('secureConnect', () => {
         secured.setTimeout(0);
         callback?.(null, secured);
@@ -107,7 +108,7 @@ function openTunnel(
     timeout: timeoutMs,
     headers: { host: target, ...credentialsOf(proxy) },
   });
-  outgoing.once('timeout', () => outgoing.destroy(new Error('the proxy timed out')));
+  outgoing.once('timeout', () => outgoing.destroy(new DialTimeout('the proxy', timeoutMs)));
   outgoing.once('error', (error) => done(error, new Socket()));
   outgoing.once('connect', (response, socket) => {
     if (response.statusCode === 200) {

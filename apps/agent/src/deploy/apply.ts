@@ -2,9 +2,14 @@ import { isAppError } from '@svc/errors';
 import { fieldAt, isStatusError, referenceOf, type Applied, type KubeClient, type KubeObject } from '@svc/kube';
 import type { ResourceResult } from '@svc/protocol';
 import { ownedBy } from '../autoscale/plan-auto-scale.ts';
-import { waitEstablished } from './custom-kinds.ts';
 import type { PlannedObject } from './plan.ts';
 import { failedResource, resourceResult } from './resource-result.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { hasCondition } from '@svc/kube/values';
+import { agentErrors } from '../errors.ts';
+
+const TIMEOUT_MS = 30_000;
+const INTERVAL_MS = 250;
 
 /** Waves: dependencies first. Unlisted kinds come after the workloads. */
 const WAVES: readonly (readonly string[])[] = [
@@ -202,4 +207,22 @@ async function shareReplicas({ client, fieldManager, signal }: ApplyRequest, obj
     { ...only, spec: { replicas } },
     { fieldManager: `${fieldManager}-replicas`, force: true, signal },
   );
+}
+
+/** Waits until the server serves a custom kind, before which its objects cannot be applied. */
+async function waitEstablished(client: KubeClient, name: string, signal: AbortSignal): Promise<void> {
+  const deadline = performance.now() + TIMEOUT_MS;
+  const reference = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition', name };
+  for (;;) {
+    const object = await client.get(reference, signal);
+    if (hasCondition(object, 'Established')) {
+      client.discovery.forget();
+      return;
+    }
+    if (performance.now() >= deadline) {
+      const reason = `the cluster does not serve ${name} after ${TIMEOUT_MS / 1000} s`;
+      throw agentErrors.NOT_READY({ details: { field: name, reason } });
+    }
+    await delay(INTERVAL_MS, undefined, { signal });
+  }
 }

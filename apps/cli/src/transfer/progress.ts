@@ -1,3 +1,4 @@
+import { BackgroundLoop } from '@svc/runtime';
 import { renderBytes } from '../client/output.ts';
 
 /** Progress of one body; a resent body starts over. */
@@ -9,10 +10,10 @@ export interface BodyProgress {
 const REDRAW_MS = 200;
 const BAR_CELLS = 24;
 
-/** A progress line on a terminal; prints nothing elsewhere. Owns its timer until `close`. */
+/** A progress line on a terminal; prints nothing elsewhere. Owns its loop until `close`. */
 export class ProgressLine {
   readonly #terminal: NodeJS.WriteStream | null;
-  readonly #timer: NodeJS.Timeout | null;
+  readonly #redraws: BackgroundLoop;
   readonly #startedMs = performance.now();
   #movedBytes = 0;
   #totalBytes = 0;
@@ -22,8 +23,12 @@ export class ProgressLine {
 
   constructor(terminal: NodeJS.WriteStream | null) {
     this.#terminal = terminal;
-    this.#timer = terminal === null ? null : setInterval(() => this.#draw(), REDRAW_MS);
-    this.#timer?.unref();
+    this.#redraws = new BackgroundLoop({
+      run: async () => this.#draw(),
+      intervalMs: REDRAW_MS,
+      onError: () => undefined, // a terminal that is gone needs no progress
+    });
+    if (terminal !== null) this.#redraws.start();
   }
 
   expect(sizeBytes: number): void {
@@ -56,7 +61,7 @@ export class ProgressLine {
   }
 
   close(): void {
-    if (this.#timer !== null) clearInterval(this.#timer);
+    void this.#redraws.close();
     this.clear();
   }
 

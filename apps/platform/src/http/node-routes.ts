@@ -1,14 +1,13 @@
-import type { HttpApp } from '@svc/http';
+import { type HttpApp, nullable } from '@svc/http';
 import type { HeldLease } from '@svc/object-store';
 import type { ReplicaRegistry } from '@svc/replicas';
 import type { NodeAdministration, SandboxNode } from '@svc/sandboxes';
-import { Type, type Static, type TSchema } from 'typebox';
+import { Type, type Static } from 'typebox';
 import { joinNodes, type PlatformNode } from '../nodes.ts';
 
 const TAGS = ['nodes'];
 const PATH = '/api/v1/admin/nodes';
 
-const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 const timestamp = Type.String({ format: 'date-time', description: 'RFC 3339, UTC, milliseconds' });
 
 const replicaSchema = Type.Object({

@@ -1,5 +1,5 @@
 import { PLATFORM_COOKIES, type Principal } from '@svc/access';
-import { type HttpApp, principalOf } from '@svc/http';
+import { type HttpApp, nullable, principalOf } from '@svc/http';
 import { Type } from 'typebox';
 import { assertInteractive } from '../domain/access/confirmed.ts';
 import { accountErrors } from '../errors.ts';
@@ -7,7 +7,7 @@ import type { AccountServices } from '../domain/services.ts';
 import { csrfTokenOf } from '../domain/sign-in/sessions.ts';
 import { clearSessionCookie, readCookie } from './cookies.ts';
 import { ownUser, sessionIdOf } from './own-user.ts';
-import { endedSchema, nullable, scopeSchema, userSchema } from './schemas.ts';
+import { endedSchema, scopeSchema, userSchema } from './schemas.ts';
 import { userView } from './views.ts';
 import { ENDS_OWN_RIGHT } from './unheld.ts';
 

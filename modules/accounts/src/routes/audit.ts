@@ -1,10 +1,10 @@
 import type { Principal } from '@svc/access';
-import { type HttpApp, principalOf } from '@svc/http';
+import { type HttpApp, nullable, principalOf } from '@svc/http';
 import { type Static, Type } from 'typebox';
 import type { AuditRecord } from '../domain/records.ts';
 import type { AccountServices } from '../domain/services.ts';
 import type { AuditFilter } from '../domain/stores.ts';
-import { idSchema, listSchema, nullable, teamPageQuerySchema, timestampSchema } from './schemas.ts';
+import { idSchema, listSchema, teamPageQuerySchema, timestampSchema } from './schemas.ts';
 
 const querySchema = Type.Object({
   ...teamPageQuerySchema.properties,

@@ -1,6 +1,6 @@
 import type { Principal } from '@svc/access';
 import { isAppError } from '@svc/errors';
-import type { HttpApp } from '@svc/http';
+import { type HttpApp, nullable } from '@svc/http';
 import type { FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { userPrincipal } from '../domain/access/principals.ts';
@@ -8,7 +8,7 @@ import { shownCredential } from './credentials/shown-credential.ts';
 import { accountErrors } from '../errors.ts';
 import type { AccountServices } from '../domain/services.ts';
 import type { Accepted } from '../domain/teams/invitation-acceptance.ts';
-import { emailSchema, idSchema, nameSchema, nullable, passwordSchema, roleSchema, userSchema } from './schemas.ts';
+import { emailSchema, idSchema, nameSchema, passwordSchema, roleSchema, userSchema } from './schemas.ts';
 import { userView } from './views.ts';
 
 const bodySchema = Type.Object(

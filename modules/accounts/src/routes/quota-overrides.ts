@@ -1,11 +1,11 @@
-import type { HttpApp } from '@svc/http';
+import { type HttpApp, nullable } from '@svc/http';
 import { MAX_LIMIT } from '@svc/quotas';
 import { type Static, Type } from 'typebox';
 import type { QuotaOverride } from '../domain/records.ts';
 import type { AccountServices } from '../domain/services.ts';
 import { namedResource } from './created-resource.ts';
 import { quotaScopeSchema, quotaStateSchema, quotaStateView } from './quota-schemas.ts';
-import { idSchema, nullable, timestampSchema } from './schemas.ts';
+import { idSchema, timestampSchema } from './schemas.ts';
 
 const TAGS = ['quotas'];
 const SUBJECT_PATH = '/api/v1/admin/quotas/:scope/:subject';

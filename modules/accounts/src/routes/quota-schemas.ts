@@ -1,6 +1,6 @@
+import { nullable } from '@svc/http';
 import { Type, type Static } from 'typebox';
 import type { QuotaState } from '../domain/quotas/quota-book.ts';
-import { nullable } from './schemas.ts';
 
 export const quotaScopeSchema = Type.Union([Type.Literal('workspace'), Type.Literal('owner')]);
 

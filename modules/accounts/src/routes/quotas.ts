@@ -1,9 +1,9 @@
-import { grantOf, type HttpApp, principalOf } from '@svc/http';
+import { grantOf, type HttpApp, nullable, principalOf } from '@svc/http';
 import type { QuotaScope } from '@svc/quotas';
 import { Type } from 'typebox';
 import type { AccountServices } from '../domain/services.ts';
 import { quotaStateSchema, quotaStateView } from './quota-schemas.ts';
-import { idSchema, nullable, teamQuerySchema } from './schemas.ts';
+import { idSchema, teamQuerySchema } from './schemas.ts';
 
 const responseSchema = Type.Object({
   workspace_uuid: Type.String(),

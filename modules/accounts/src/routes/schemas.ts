@@ -1,3 +1,4 @@
+import { nullable } from '@svc/http';
 import { type TSchema, Type } from 'typebox';
 import { MAX_PAGE_SIZE } from '../domain/paging.ts';
 
@@ -10,10 +11,6 @@ export const idSchema = Type.String({ minLength: 1, maxLength: 100 });
 export const roleSchema = Type.Union([Type.Literal('admin'), Type.Literal('member'), Type.Literal('guest')]);
 export const scopeSchema = Type.Union([Type.Literal('read'), Type.Literal('write'), Type.Literal('admin')]);
 export const timestampSchema = Type.String({ format: 'date-time' });
-
-export function nullable<Schema extends TSchema>(schema: Schema) {
-  return Type.Union([schema, Type.Null()]);
-}
 
 export const expirySchema = Type.Optional(nullable(timestampSchema));
 

@@ -1,4 +1,4 @@
-import { grantOf, type HttpApp, principalOf } from '@svc/http';
+import { grantOf, type HttpApp, nullable, principalOf } from '@svc/http';
 import { Type } from 'typebox';
 import { pageRequest } from '../domain/paging.ts';
 import type { ServiceAccount } from '../domain/records.ts';
@@ -11,7 +11,6 @@ import {
   idSchema,
   listSchema,
   nameSchema,
-  nullable,
   scopeSchema,
   teamPageQuerySchema,
   teamQuerySchema,

@@ -1,18 +1,10 @@
-import { type HttpApp, principalOf } from '@svc/http';
+import { type HttpApp, nullable, principalOf } from '@svc/http';
 import { Type } from 'typebox';
 import { pageRequest } from '../domain/paging.ts';
 import type { SshKey } from '../domain/records.ts';
 import type { AccountServices } from '../domain/services.ts';
 import { createdResource, namedResource } from './created-resource.ts';
-import {
-  deletedSchema,
-  idSchema,
-  listSchema,
-  nameSchema,
-  nullable,
-  pageQuerySchema,
-  timestampSchema,
-} from './schemas.ts';
+import { deletedSchema, idSchema, listSchema, nameSchema, pageQuerySchema, timestampSchema } from './schemas.ts';
 
 const TAGS = ['accounts'];
 /** Above the longest RSA key that is accepted, with a comment. */

@@ -1,4 +1,4 @@
-import { type HttpApp, principalOf } from '@svc/http';
+import { type HttpApp, nullable, principalOf } from '@svc/http';
 import { Type } from 'typebox';
 import { assertConfirmed } from '../domain/access/confirmed.ts';
 import { pageRequest } from '../domain/paging.ts';
@@ -11,7 +11,6 @@ import {
   idSchema,
   listSchema,
   nameSchema,
-  nullable,
   pageQuerySchema,
   timestampSchema,
 } from './schemas.ts';

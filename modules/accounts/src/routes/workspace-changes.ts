@@ -1,9 +1,9 @@
-import { grantOf, type HttpApp, principalOf } from '@svc/http';
+import { grantOf, type HttpApp, nullable, principalOf } from '@svc/http';
 import { Type } from 'typebox';
 import { callerOf } from '../domain/access/principals.ts';
 import type { AccountServices } from '../domain/services.ts';
 import { namedResource } from './created-resource.ts';
-import { deletedSchema, idSchema, nameSchema, nullable, teamQuerySchema } from './schemas.ts';
+import { deletedSchema, idSchema, nameSchema, teamQuerySchema } from './schemas.ts';
 import { workspaceSchema, workspaceView } from './workspaces.ts';
 import { ENDS_OWN_RIGHT } from './unheld.ts';
 

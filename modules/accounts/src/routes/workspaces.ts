@@ -1,11 +1,11 @@
-import { grantOf, type HttpApp, principalOf } from '@svc/http';
+import { grantOf, type HttpApp, nullable, principalOf } from '@svc/http';
 import { Type } from 'typebox';
 import { callerOf } from '../domain/access/principals.ts';
 import { pageRequest } from '../domain/paging.ts';
 import type { Workspace } from '../domain/records.ts';
 import type { AccountServices } from '../domain/services.ts';
 import { createdResource } from './created-resource.ts';
-import { idSchema, listSchema, nameSchema, nullable, teamPageQuerySchema, timestampSchema } from './schemas.ts';
+import { idSchema, listSchema, nameSchema, teamPageQuerySchema, timestampSchema } from './schemas.ts';
 
 const TAGS = ['workspaces'];
 

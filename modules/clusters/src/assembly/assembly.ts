@@ -1,5 +1,5 @@
 import type { Access, AuditLog, HeldRights } from '@svc/access';
-import { PROTOCOL_LIMITS, PROTOCOL_TIMES } from '@svc/protocol';
+import { PROTOCOL_LIMITS, PROTOCOL_TIMES, type CommandName } from '@svc/protocol';
 import type { QuotaLimits } from '@svc/quotas';
 import type { DatabaseEvents } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
@@ -25,11 +25,17 @@ import type { RouteContext } from '../routes/context.ts';
 import { AgentAccess } from './agent-access.ts';
 import { Maintenance } from './maintenance.ts';
 import { createManifestInspector } from '../domain/manifest/inspector.ts';
-import { createClusterMetrics, type ClusterMetrics } from './metrics.ts';
 import { createStores, type Stores } from '../store/stores.ts';
 import type { ClusterTables } from '../store/tables.ts';
 import { AgentTunnels } from '../adapters/tunnel/agent-tunnels.ts';
 import type { TunnelEndpoints } from '../routes/tunnel/link-routes.ts';
+import type { CommandOutcome } from '../domain/command.ts';
+
+interface ClusterMetrics {
+  received: (type: string) => void;
+  finished: (kind: CommandName, outcome: CommandOutcome) => void;
+  failed: () => void;
+}
 
 export interface ClustersModuleDependencies {
   /** Migrated to at least 0032; other tables of the database do not matter. */
@@ -247,5 +253,23 @@ export function createRouteContext(
     maxStreams: config.max_streams,
     stopping,
     install: (cluster, token) => delivery.commandsFor(cluster, token),
+  };
+}
+
+/** Labels have a fixed set of values: cluster names would grow without bound. */
+function createClusterMetrics(
+  metrics: Metrics,
+  counts: { connected: () => number; tunnels: () => number; tunnelStreams: () => number },
+): ClusterMetrics {
+  metrics.observableGauge('svc_clusters_connected', 'Agents connected to this replica', counts.connected);
+  metrics.observableGauge('svc_clusters_tunnels', 'Agent tunnels connected to this replica', counts.tunnels);
+  metrics.observableGauge('svc_clusters_tunnel_streams', 'Open streams in these tunnels', counts.tunnelStreams);
+  const messages = metrics.counter('svc_clusters_messages_received_total', 'Messages received from agents', ['type']);
+  const commands = metrics.counter('svc_clusters_commands_total', 'Finished commands', ['command', 'status']);
+  const failures = metrics.counter('svc_clusters_failures_total', 'Failures of background work');
+  return {
+    received: (type) => messages.inc({ type }),
+    finished: (command, { status }) => commands.inc({ command, status }),
+    failed: () => failures.inc(),
   };
 }

@@ -1,11 +1,10 @@
+import { nullable } from '@svc/http';
 import { Type, type Static } from 'typebox';
 import { clusterStatusAt, isConnectedAt, type Cluster } from '../domain/cluster.ts';
 import { warningsOf } from '../domain/cluster-warnings.ts';
 import type { Command, Deployment } from '../domain/command.ts';
 import type { ClusterEvent, HeartbeatPoint } from '../domain/telemetry.ts';
 
-const nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
-  Type.Union([schema, Type.Null()]);
 const text = nullable(Type.String());
 const integer = nullable(Type.Integer());
 const openObject = Type.Object({}, { additionalProperties: true });

@@ -1,11 +1,11 @@
-import { grantOf, type HttpApp } from '@svc/http';
+import { grantOf, type HttpApp, nullable } from '@svc/http';
 import { Type } from 'typebox';
 import { sanitizeBucketName } from '../domain/bucket-name.ts';
 import { nameIn } from './audit-names.ts';
 import { bucketView, encryptionMode, toBucketViews } from './bucket-view.ts';
 import { envelope } from './envelope.ts';
 import type { ManagementDeps } from './management-deps.ts';
-import { closed, createEnvelopeSchema, nullable, TAGS, teamQuery, workspaceParams } from './schemas.ts';
+import { closed, createEnvelopeSchema, TAGS, teamQuery, workspaceParams } from './schemas.ts';
 
 const createBody = Type.Object(
   {

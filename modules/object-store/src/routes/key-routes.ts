@@ -1,5 +1,5 @@
 import type { Grant, Principal } from '@svc/access';
-import { grantOf, principalOf, type HttpApp } from '@svc/http';
+import { grantOf, type HttpApp, nullable, principalOf } from '@svc/http';
 import { Type } from 'typebox';
 import { createKeyMaker } from './key-maker.ts';
 import { effectiveScope } from '../domain/key-service.ts';
@@ -8,7 +8,7 @@ import type { KeyPermission } from '../domain/ports/records.ts';
 import { envelope } from './envelope.ts';
 import { createdKeyView, keyView, permission, toCreatedKeyView, toKeyView } from './key-view.ts';
 import type { ManagementDeps } from './management-deps.ts';
-import { closed, createEnvelopeSchema, nullable, TAGS, teamQuery, workspaceParams } from './schemas.ts';
+import { closed, createEnvelopeSchema, TAGS, teamQuery, workspaceParams } from './schemas.ts';
 
 const DEFAULT_PERMISSIONS: readonly KeyPermission[] = ['read', 'write'];
 

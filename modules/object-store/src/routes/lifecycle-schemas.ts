@@ -1,5 +1,6 @@
+import { nullable } from '@svc/http';
 import { Type, type Static } from 'typebox';
-import { closed, nullable } from './schemas.ts';
+import { closed } from './schemas.ts';
 
 const days = Type.Integer({ minimum: 1, maximum: 2_147_483_647 });
 const sizeBytes = Type.Integer({ minimum: 0 });

@@ -32,9 +32,4 @@ export const nullableInteger = Type.Unsafe<number | null>({ type: ['integer', 'n
 export const timestamp = Type.String({ format: 'date-time' });
 export const nullableTimestamp = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
 
-/** For bodies, where null resets to the default. */
-export function nullable<Shape extends TSchema>(shape: Shape) {
-  return Type.Union([shape, Type.Null()]);
-}
-
 export const closed = { additionalProperties: false };

@@ -1,5 +1,6 @@
+import { nullable } from '@svc/http';
 import { Type, type Static } from 'typebox';
-import { closed, nullable, nullableInteger, nullableText } from './schemas.ts';
+import { closed, nullableInteger, nullableText } from './schemas.ts';
 
 const sizeBytes = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const headerNames = Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { maxItems: 100 });

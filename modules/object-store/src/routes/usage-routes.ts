@@ -1,4 +1,4 @@
-import { grantOf, type HttpApp } from '@svc/http';
+import { grantOf, type HttpApp, nullable } from '@svc/http';
 import { Type, type Static } from 'typebox';
 import { readSettings } from '../domain/settings/bucket-settings.ts';
 import { PERIOD_MS, periodStart } from '../domain/usage/usage-periods.ts';
@@ -8,7 +8,6 @@ import { envelope, toTimestamp } from './envelope.ts';
 import type { ManagementDeps } from './management-deps.ts';
 import {
   createEnvelopeSchema,
-  nullable,
   nullableInteger,
   nullableText,
   createQuerySchema,

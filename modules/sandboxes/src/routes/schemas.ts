@@ -1,12 +1,10 @@
-import { WITHOUT_NUL } from '@svc/http';
-import { Type, type TSchema } from 'typebox';
+import { nullable, WITHOUT_NUL } from '@svc/http';
+import { Type } from 'typebox';
 import { MAX_EGRESS_RULES } from '../domain/egress-rules/egress-rule.ts';
 import { NAME_PATTERN } from '../domain/identifiers.ts';
 import { SECRET_NAME_PATTERN } from '../domain/secrets/secret.ts';
 import { MAX_MOUNTS_OF_SANDBOX } from '../domain/mounts/bucket-mount.ts';
 import { MAX_VOLUMES_OF_SANDBOX } from '../domain/volumes/volume.ts';
-
-const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
 const timestamp = Type.String({ format: 'date-time', description: 'RFC 3339, UTC, milliseconds' });
 

@@ -1,3 +1,4 @@
+import { nullable } from '@svc/http';
 import { type Static, Type } from 'typebox';
 import { MAX_STEPS } from '../domain/templates/build-plan.ts';
 import { TEMPLATE_TAG_PATTERN } from '../domain/templates/template.ts';
@@ -6,8 +7,6 @@ import { environmentSchema } from './schemas.ts';
 const WITHOUT_NUL = '^[^\\u0000]*$';
 const text = (maxLength: number, description?: string) =>
   Type.String({ minLength: 1, maxLength, pattern: WITHOUT_NUL, ...(description === undefined ? {} : { description }) });
-const nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
-  Type.Union([schema, Type.Null()]);
 const time = Type.String({ format: 'date-time' });
 
 export const tagSchema = Type.String({ pattern: TEMPLATE_TAG_PATTERN });

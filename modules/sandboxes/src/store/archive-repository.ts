@@ -15,7 +15,15 @@ const MIB = 1024 * 1024;
 /** States of snapshots that are archived. */
 export const ARCHIVED = ['ready', 'move'] as const;
 
-export function createArchiveRepository({ kysely, dialect }: Database<SandboxTables>): ArchiveRepository {
+export function createArchiveRepository(database: Database<SandboxTables>): ArchiveRepository {
+  return { ...createWrites(database), ...createQueries(database), ...createRemovals(database) };
+}
+
+type Writes = Pick<ArchiveRepository, 'begin' | 'finish' | 'forget' | 'noteFailure' | 'useBase'>;
+type Queries = Pick<ArchiveRepository, 'find' | 'unarchived' | 'unfinished'>;
+type Removals = Pick<ArchiveRepository, 'abandon' | 'abandoned' | 'takeUnneeded'>;
+
+function createWrites({ kysely, dialect }: Database<SandboxTables>): Writes {
   const now = databaseTime(dialect);
   return {
     begin: (archive, snapshot, limits) =>
@@ -65,16 +73,6 @@ export function createArchiveRepository({ kysely, dialect }: Database<SandboxTab
         .execute();
     },
 
-    async find(snapshotId) {
-      const row = await kysely
-        .selectFrom('sandbox_archive')
-        .selectAll()
-        .where('snapshot_id', '=', snapshotId)
-        .where('state', '=', 'ready')
-        .executeTakeFirst();
-      return row === undefined ? null : fromRow(row);
-    },
-
     async useBase(base, format) {
       const row = await kysely
         .updateTable('sandbox_archive')
@@ -84,6 +82,20 @@ export function createArchiveRepository({ kysely, dialect }: Database<SandboxTab
         .where('format', '=', format)
         .where('state', '=', 'ready')
         .returningAll()
+        .executeTakeFirst();
+      return row === undefined ? null : fromRow(row);
+    },
+  };
+}
+
+function createQueries({ kysely }: Database<SandboxTables>): Queries {
+  return {
+    async find(snapshotId) {
+      const row = await kysely
+        .selectFrom('sandbox_archive')
+        .selectAll()
+        .where('snapshot_id', '=', snapshotId)
+        .where('state', '=', 'ready')
         .executeTakeFirst();
       return row === undefined ? null : fromRow(row);
     },
@@ -107,7 +119,12 @@ export function createArchiveRepository({ kysely, dialect }: Database<SandboxTab
       const query = kysely.selectFrom('sandbox_archive').select('id').where('node', '=', node);
       return idsOf(await query.where('state', 'in', ['writing', 'abandoned']).execute());
     },
+  };
+}
 
+function createRemovals(database: Database<SandboxTables>): Removals {
+  const { kysely } = database;
+  return {
     async abandon(nodes) {
       if (nodes.length === 0) return;
       await kysely
@@ -126,29 +143,34 @@ export function createArchiveRepository({ kysely, dialect }: Database<SandboxTab
     async takeUnneeded(limit) {
       await removeMoved(kysely);
       await removeUnneeded(kysely);
-      await kysely
-        .updateTable('sandbox_archive as archive')
-        .set({ state: 'removed' })
-        .where('archive.snapshot_id', 'is', null)
-        .where('archive.state', '=', 'ready')
-        // Archiving a snapshot on this base writes this column in its last transaction, so one of the two comes first.
-        .where('archive.used_at', '<', databaseTime(dialect, -BASE_KEPT_MS))
-        .where(({ not, exists, selectFrom }) =>
-          not(
-            exists(
-              selectFrom('sandbox_archive as user')
-                .select('user.id')
-                .whereRef('user.base', '=', 'archive.base')
-                .where('user.snapshot_id', 'is not', null)
-                .where('user.state', 'in', ['writing', 'ready']),
-            ),
-          ),
-        )
-        .execute();
+      await removeUnusedBases(database);
       const query = kysely.selectFrom('sandbox_archive').select('id').where('state', '=', 'removed');
       return idsOf(await query.limit(limit).execute());
     },
   };
+}
+
+/** Bases that no archive uses, once they have not been used for a while. */
+async function removeUnusedBases({ kysely, dialect }: Database<SandboxTables>): Promise<void> {
+  await kysely
+    .updateTable('sandbox_archive as archive')
+    .set({ state: 'removed' })
+    .where('archive.snapshot_id', 'is', null)
+    .where('archive.state', '=', 'ready')
+    // Archiving a snapshot on this base writes this column in its last transaction, so one of the two comes first.
+    .where('archive.used_at', '<', databaseTime(dialect, -BASE_KEPT_MS))
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('sandbox_archive as user')
+            .select('user.id')
+            .whereRef('user.base', '=', 'archive.base')
+            .where('user.snapshot_id', 'is not', null)
+            .where('user.state', 'in', ['writing', 'ready']),
+        ),
+      ),
+    )
+    .execute();
 }
 
 /** Snapshots for moves that are done, or that a start on the first node made pointless. Their node may be gone. */

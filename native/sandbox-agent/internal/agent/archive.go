@@ -15,16 +15,16 @@ import (
 
 const (
 	maxArchiveDepth = 256
-	// Hard links beyond so many are sent as files of their own.
+	// Further hard links are sent as separate files.
 	maxKnownLinks = 65_536
 	writePrefix   = ".svc-write-"
-	// createPrefix says, to those who watch, that there was no file before.
+	// createPrefix tells watchers that the file did not exist before.
 	createPrefix  = writePrefix + "new-"
 	stagingPrefix = ".svc-tar-"
 )
 
-// sendArchive sends a folder as a tar stream that is made as it is read. Other file systems below it (such as /proc) are
-// left out but for their folder, and so is what a tar archive of a user cannot bring back: devices, FIFOs and sockets.
+// sendArchive streams a folder as a tar archive. Of other file systems below it, such as /proc, only the mount point is
+// included. Files that a user cannot restore from a tar archive are skipped: devices, FIFOs and sockets.
 func sendArchive(s *stream, r *request) (any, *failure) {
 	if failed := checkPath(r.Path); failed != nil {
 		return nil, failed
@@ -54,7 +54,7 @@ func sendArchive(s *stream, r *request) (any, *failure) {
 	return map[string]any{"entries": p.entries, "skipped": p.skipped, "bytes": out.sent}, nil
 }
 
-// dataWriter gathers small writes into frames and waits for the platform to take them.
+// dataWriter collects small writes into frames and waits until the platform accepts them.
 type dataWriter struct {
 	stream *stream
 	buffer []byte
@@ -89,7 +89,7 @@ func (w *dataWriter) flush() error {
 
 type packer struct {
 	archive *tar.Writer
-	// Folders of other file systems are not entered. (Files of one overlay may show several devices.)
+	// device is the file system that is archived. (Files of one overlay may report several devices.)
 	device  uint64
 	links   map[uint64]string
 	buffer  []byte
@@ -97,18 +97,18 @@ type packer struct {
 	skipped int64
 }
 
-// folder takes the descriptor over.
+// folder takes ownership of the descriptor.
 func (p *packer) folder(fd int, prefix string, depth int) error {
 	handle := os.NewFile(uintptr(fd), prefix)
 	defer handle.Close()
 	if depth > maxArchiveDepth {
-		return fail("TOO_MANY_ENTRIES", prefix+" lies too deep for an archive")
+		return fail("TOO_MANY_ENTRIES", prefix+" is nested too deeply for an archive")
 	}
 	for {
 		names, err := handle.Readdirnames(1024)
 		for _, name := range names {
 			if strings.HasPrefix(name, writePrefix) || strings.HasPrefix(name, stagingPrefix) {
-				continue // half of what somebody is sending
+				continue // an unfinished transfer
 			}
 			if err := p.entry(fd, prefix, name, depth); err != nil {
 				return err
@@ -126,7 +126,7 @@ func (p *packer) folder(fd int, prefix string, depth int) error {
 func (p *packer) entry(folder int, prefix, name string, depth int) error {
 	stat, err := fsat.Lstat(folder, name)
 	if err == unix.ENOENT {
-		return nil // removed while we looked
+		return nil // removed in the meantime
 	}
 	if err != nil {
 		return err
@@ -143,7 +143,7 @@ func (p *packer) entry(folder int, prefix, name string, depth int) error {
 	case unix.S_IFLNK:
 		target, err := fsat.ReadLink(folder, name)
 		if err == unix.ENOENT || err == unix.EINVAL {
-			return nil // it became another thing while we looked
+			return nil // replaced in the meantime
 		}
 		if err != nil {
 			return err
@@ -211,7 +211,8 @@ func (p *packer) file(folder int, name string, header *tar.Header) error {
 	return p.content(fd, header)
 }
 
-// content is exactly what the header says: what a file grows by meanwhile is left out, one that was cut ends the archive.
+// content writes exactly as many bytes as the header says: growth since then is left out, and a truncated file ends the
+// archive.
 func (p *packer) content(fd int, header *tar.Header) error {
 	for left := header.Size; left > 0; {
 		n, err := unix.Read(fd, p.buffer[:min(left, int64(len(p.buffer)))])
@@ -222,7 +223,7 @@ func (p *packer) content(fd int, header *tar.Header) error {
 			return err
 		}
 		if n == 0 {
-			return fail("IO_ERROR", header.Name+" was cut while it was read")
+			return fail("IO_ERROR", header.Name+" was truncated while it was read")
 		}
 		if _, err := p.archive.Write(p.buffer[:n]); err != nil {
 			return err

@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// Programs of the sandbox may set only these, so nothing else is the caller's.
+	// Programs in the sandbox may set only these, so other attributes never come from the caller.
 	attributeSpace    = "user."
 	maxAttributeBytes = 4096
 	maxAttributeNames = 64 << 10
 )
 
-// readAttributes gives the extended attributes whose names begin with the prefix, as far as they are text. Those beyond
-// the limit are left out.
+// readAttributes returns the extended attributes whose names begin with the prefix and whose values are text. Those
+// beyond the limit are left out.
 func readAttributes(name, prefix string) map[string]string {
 	if !strings.HasPrefix(prefix, attributeSpace) {
 		return nil
@@ -44,7 +44,7 @@ func readAttributes(name, prefix string) map[string]string {
 func writeAttributes(fd int, attributes map[string]string) *failure {
 	for name, value := range attributes {
 		if !strings.HasPrefix(name, attributeSpace) || strings.Contains(name, "\x00") {
-			return fail("INVALID_ATTRIBUTE", "the name of an attribute begins with "+attributeSpace)
+			return fail("INVALID_ATTRIBUTE", "attribute names must begin with "+attributeSpace)
 		}
 		if err := unix.Fsetxattr(fd, name, []byte(value), 0); err != nil {
 			return fromError(err)

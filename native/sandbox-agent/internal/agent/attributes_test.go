@@ -18,7 +18,7 @@ func TestAttributesAreReadBelowTheirPrefixOnly(t *testing.T) {
 	defer file.Close()
 	fd := int(file.Fd())
 	if err := unix.Fsetxattr(fd, "user.probe", []byte("x"), 0); err != nil {
-		t.Skip("this file system has no user attributes: ", err)
+		t.Skip("this file system does not support user attributes: ", err)
 	}
 	wanted := map[string]string{"user.one.a": "1", "user.one.b": "two"}
 	if failed := writeAttributes(fd, wanted); failed != nil {
@@ -37,6 +37,6 @@ func TestAttributesAreReadBelowTheirPrefixOnly(t *testing.T) {
 		t.Errorf("outside of the space found %v", found)
 	}
 	if failed := writeAttributes(fd, map[string]string{"trusted.a": "1"}); failed == nil {
-		t.Error("wrote an attribute of the system")
+		t.Error("wrote a system attribute")
 	}
 }

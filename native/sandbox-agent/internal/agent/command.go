@@ -20,14 +20,14 @@ type command struct {
 	cwd  string
 	// as is nil for root.
 	as *syscall.Credential
-	// owner is nil for root; a terminal belongs to it.
+	// owner receives the terminal; nil for root.
 	owner *user
 }
 
-// resolveCommand turns a request into what execve needs. No argv means a login shell.
+// resolveCommand turns a request into the arguments of execve. Without argv, it returns a login shell.
 func resolveCommand(r *request) (*command, *failure) {
 	env := map[string]string{"PATH": defaultPath, "HOME": home(), "USER": "root", "LOGNAME": "root", "LANG": "C.UTF-8"}
-	for _, entry := range os.Environ() { // PID 1 was given what the image sets
+	for _, entry := range os.Environ() { // PID 1 received the image's environment
 		if name, value, found := strings.Cut(entry, "="); found {
 			env[name] = value
 		}
@@ -44,7 +44,7 @@ func resolveCommand(r *request) (*command, *failure) {
 	}
 	for name, value := range r.Env {
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(value, "\x00") {
-			return nil, fail("INVALID_ENVIRONMENT", "environment names must not be empty or contain = or NUL")
+			return nil, fail("INVALID_ENVIRONMENT", "environment variable names must not be empty or contain = or NUL")
 		}
 		env[name] = value
 	}
@@ -138,7 +138,7 @@ func isDirectory(path string) bool {
 	return unix.Stat(path, &stat) == nil && stat.Mode&unix.S_IFMT == unix.S_IFDIR
 }
 
-// usualDirectory is the one that the image names (PID 1 stands in it), else the home.
+// usualDirectory returns the image's working folder, in which PID 1 runs, or else the home folder.
 func usualDirectory(home string) string {
 	if named, err := os.Getwd(); err == nil && named != "/" && isDirectory(named) {
 		return named
@@ -149,7 +149,7 @@ func usualDirectory(home string) string {
 	return "/"
 }
 
-// home is root's directory as the image's own /etc/passwd has it.
+// home returns root's home folder from the image's /etc/passwd.
 func home() string {
 	content, err := os.ReadFile("/etc/passwd")
 	if err != nil {

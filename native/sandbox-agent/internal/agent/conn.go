@@ -14,10 +14,10 @@ const (
 	maxStreams      = 256
 )
 
-// features came after version 1 of the protocol. A sandbox keeps the helper that it was started with.
+// features lists what was added after version 1 of the protocol. A sandbox keeps the helper that it was started with.
 var features = []string{"processes", "users", "attributes", "compose"}
 
-// conn is one connection of the platform. Streams are opened by the platform only.
+// conn is a connection from the platform. Only the platform opens streams.
 type conn struct {
 	agent   *agent
 	file    *os.File
@@ -39,7 +39,7 @@ func (a *agent) serve(file *os.File) {
 	}
 }
 
-// dispatch answers false on a protocol violation, which ends the connection.
+// dispatch returns false on a protocol violation, which ends the connection.
 func (c *conn) dispatch(f frame.Frame) bool {
 	switch f.Type {
 	case frame.Ping:
@@ -51,7 +51,7 @@ func (c *conn) dispatch(f frame.Frame) bool {
 	s := c.streams[f.Stream]
 	c.mu.Unlock()
 	if s == nil {
-		// The stream ended while this frame was on its way.
+		// The stream ended while this frame was in flight.
 		return f.Type == frame.Data || f.Type == frame.Control || f.Type == frame.Credit || f.Type == frame.Reset
 	}
 	switch f.Type {
@@ -115,7 +115,7 @@ func (c *conn) close() {
 func (c *conn) sendJSON(kind byte, id uint32, value any) {
 	payload, err := json.Marshal(value)
 	if err != nil || len(payload) > frame.MaxPayloadBytes {
-		payload = []byte(`{"error":{"code":"IO_ERROR","message":"the answer could not be encoded"}}`)
+		payload = []byte(`{"error":{"code":"IO_ERROR","message":"cannot encode the result"}}`)
 	}
 	_ = c.send(kind, id, payload)
 }

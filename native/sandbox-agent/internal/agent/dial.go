@@ -14,11 +14,11 @@ const (
 	maxLateInput = 30 * time.Second
 )
 
-// dialPort joins the stream to a port of the sandbox's own loopback, which works without any network. Data goes both ways
-// as fast as both sides take it; `eof` ends one direction.
+// dialPort connects the stream to a port on the sandbox's loopback interface, which needs no network. `eof` ends one
+// direction.
 func dialPort(s *stream, r *request) (any, *failure) {
 	if r.Port == 0 {
-		return nil, fail("INVALID_PORT", "a port is a number from 1 to 65535")
+		return nil, fail("INVALID_PORT", "a port must be between 1 and 65535")
 	}
 	socket, err := dialLoopback(r.Port)
 	if err != nil {
@@ -45,7 +45,7 @@ func dialPort(s *stream, r *request) (any, *failure) {
 		return nil, fail("ABORTED", errAborted.Error())
 	}
 	s.event(map[string]any{"type": "eof"})
-	// The program may still read what comes; one that only closed its side does not hold the stream for ever.
+	// The program may have closed only its sending side and still read, but it must not hold the stream forever.
 	select {
 	case <-inputOver:
 	case <-time.After(maxLateInput):
@@ -53,7 +53,7 @@ func dialPort(s *stream, r *request) (any, *failure) {
 	return map[string]any{}, nil
 }
 
-// sendOutput answers false when the platform wants no more.
+// sendOutput returns false when the stream is over.
 func sendOutput(s *stream, from *os.File) bool {
 	buffer := make([]byte, dataHead+dialChunk)
 	for {
@@ -67,7 +67,7 @@ func sendOutput(s *stream, from *os.File) bool {
 	}
 }
 
-// dialLoopback tries IPv4 and then IPv6: many development servers listen on one of them only.
+// dialLoopback tries IPv4, then IPv6: many development servers listen on only one of them.
 func dialLoopback(port uint16) (*os.File, error) {
 	four := &unix.SockaddrInet4{Port: int(port), Addr: [4]byte{127, 0, 0, 1}}
 	socket, err := connectTo(unix.AF_INET, four, dialTimeout)

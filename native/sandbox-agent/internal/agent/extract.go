@@ -14,7 +14,7 @@ import (
 	"svc.dev/sandbox-agent/internal/fsat"
 )
 
-// A small archive may be of any ratio: a megabyte of one letter is no attack.
+// Below this size any compression ratio is allowed: a megabyte of one letter is no attack.
 const freeBytes = 64 << 20
 
 type memberTime struct {
@@ -23,8 +23,8 @@ type memberTime struct {
 	at   time.Time
 }
 
-// extraction writes the members of a hostile archive below one folder that nobody else knows of yet. Links are made as
-// they are and never walked through.
+// extraction writes the members of an untrusted archive below a folder that is not visible to others yet. Links are
+// created unchanged and never followed.
 type extraction struct {
 	root    int
 	parent  int
@@ -41,7 +41,7 @@ func newExtraction(root int, s *stream, r *request) *extraction {
 	return &extraction{root: root, parent: -1, request: r, in: &inboxReader{stream: s}, buffer: make([]byte, 64<<10)}
 }
 
-// run takes a tar stream; compression is the platform's affair.
+// run reads a tar stream. The platform has already decompressed it.
 func (x *extraction) run() error {
 	defer x.forgetParent()
 	buffered := bufio.NewReaderSize(x.in, 64<<10)
@@ -65,7 +65,7 @@ func (x *extraction) run() error {
 			return err
 		}
 	}
-	// What follows the end is padding.
+	// Only padding follows the end of the archive.
 	if err := x.discard(buffered); err != nil {
 		return asArchiveError(err)
 	}
@@ -100,9 +100,9 @@ func (x *extraction) member(header *tar.Header, content io.Reader) error {
 	}
 	if name == "." {
 		if header.Typeflag != tar.TypeDir {
-			return refusedMember(header.Name, "would replace the folder itself")
+			return refusedMember(header.Name, "would replace the target folder")
 		}
-		return nil // its attributes are those of the folder that is there
+		return nil // the existing folder keeps its attributes
 	}
 	switch header.Typeflag {
 	case tar.TypeDir:
@@ -116,7 +116,7 @@ func (x *extraction) member(header *tar.Header, content io.Reader) error {
 	case tar.TypeChar, tar.TypeBlock, tar.TypeFifo:
 		return refusedMember(header.Name, "is a device or a FIFO")
 	}
-	return refusedMember(header.Name, fmt.Sprintf("is of the unknown type %q", header.Typeflag))
+	return refusedMember(header.Name, fmt.Sprintf("has the unknown type %q", header.Typeflag))
 }
 
 func (x *extraction) folder(name string, header *tar.Header) error {
@@ -129,7 +129,7 @@ func (x *extraction) folder(name string, header *tar.Header) error {
 	}
 	fd, err := fsat.OpenFolder(parent, base)
 	if err != nil {
-		return refusedMember(header.Name, "is a folder where the archive has something else")
+		return refusedMember(header.Name, "is a folder, but the archive already has another entry with this name")
 	}
 	_ = unix.Close(fd)
 	x.folders = append(x.folders, memberTime{name, uint32(header.Mode & 0o7777), header.ModTime})
@@ -137,7 +137,7 @@ func (x *extraction) folder(name string, header *tar.Header) error {
 }
 
 func (x *extraction) file(name string, header *tar.Header, content io.Reader) error {
-	// Before a byte is written: a header may claim (and a sparse one may stand for) any size.
+	// Checked before a byte is written: a header may claim any size, and a sparse file may expand to any size.
 	if header.Size < 0 || header.Size > x.request.MaxBytes-x.bytes {
 		return archiveTooLarge(fmt.Sprintf("its files have more than %d bytes", x.request.MaxBytes))
 	}
@@ -189,7 +189,7 @@ func (x *extraction) copyTo(fd int, content io.Reader) error {
 
 func (x *extraction) symlink(name string, header *tar.Header) error {
 	if header.Linkname == "" || len(header.Linkname) >= 4096 || strings.ContainsRune(header.Linkname, 0) {
-		return refusedMember(header.Name, "is a link to an impossible path")
+		return refusedMember(header.Name, "is a link with an invalid target")
 	}
 	parent, base, err := x.makeRoom(name)
 	if err != nil {
@@ -205,19 +205,19 @@ func (x *extraction) symlink(name string, header *tar.Header) error {
 func (x *extraction) link(name string, header *tar.Header) error {
 	target, err := memberName(header.Linkname)
 	if err != nil {
-		return refusedMember(header.Name, "is a hard link that leads out of the archive")
+		return refusedMember(header.Name, "is a hard link to a path outside the archive")
 	}
 	from, fromBase, err := x.locate(target)
 	if err != nil {
 		return err
 	}
-	if from, err = unix.Dup(from); err != nil { // the next lookup forgets the one before
+	if from, err = unix.Dup(from); err != nil { // the next lookup closes the previous folder
 		return err
 	}
 	defer unix.Close(from)
 	stat, err := fsat.Lstat(from, fromBase)
 	if err != nil || stat.Mode&unix.S_IFMT != unix.S_IFREG {
-		return refusedMember(header.Name, "is a hard link to what is no file of this archive")
+		return refusedMember(header.Name, "is a hard link to a missing file")
 	}
 	if target == name {
 		return nil
@@ -229,7 +229,7 @@ func (x *extraction) link(name string, header *tar.Header) error {
 	return unix.Linkat(from, fromBase, parent, base, 0)
 }
 
-// makeRoom takes away what an earlier member of the same name made, unless it is a folder.
+// makeRoom removes what an earlier member of the same name created, unless it is a folder.
 func (x *extraction) makeRoom(name string) (int, string, error) {
 	parent, base, err := x.locate(name)
 	if err != nil {
@@ -245,7 +245,7 @@ func (x *extraction) makeRoom(name string) (int, string, error) {
 	return parent, base, nil
 }
 
-// locate answers the open folder of the member, which is kept open since archives come folder by folder.
+// locate returns the open parent folder of the member. It stays open, since archives list folder by folder.
 func (x *extraction) locate(name string) (int, string, error) {
 	folder, base := path.Dir(name), path.Base(name)
 	if folder == "." {
@@ -286,7 +286,8 @@ func (x *extraction) forgetParent() {
 	x.parent, x.at = -1, ""
 }
 
-// finish sets what later members would have changed or been kept out by, the deepest first.
+// finish sets the attributes of folders, deepest first. Set earlier, they would be changed by later members or prevent
+// writing them.
 func (x *extraction) finish() error {
 	for index := len(x.folders) - 1; index >= 0; index-- {
 		each := x.folders[index]

@@ -11,8 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Every path is resolved by the kernel in the sandbox's own mount and user namespaces, as its user: whatever a link,
-// `..`, mount or race leads to is the sandbox's own. What is left to guard here is that no FIFO or device blocks us.
+// The kernel resolves every path in the sandbox's own mount and user namespaces, as the sandbox's user, so links, `..`,
+// mounts and races cannot lead out of the sandbox. This file only guards against FIFOs and devices that would block the
+// helper.
 
 type entry struct {
 	Name       string  `json:"name"`
@@ -25,18 +26,19 @@ type entry struct {
 	Uid        uint32  `json:"uid"`
 	Gid        uint32  `json:"gid"`
 	Inode      uint64  `json:"inode"`
-	// Attributes are given on request.
+	// Attributes are returned on request.
 	Attributes map[string]string `json:"attributes,omitempty"`
 }
 
 func checkPath(name string) *failure {
 	if !strings.HasPrefix(name, "/") || len(name) > 4096 || strings.Contains(name, "\x00") {
-		return fail("INVALID_PATH", "a path is absolute, without NUL, and has at most 4096 bytes")
+		return fail("INVALID_PATH", "a path must be absolute, without NUL, and at most 4096 bytes long")
 	}
 	return nil
 }
 
-// describe looks at the entry itself; attributes are those below the prefix, none without one.
+// describe does not follow a link. It returns the attributes whose names begin with the prefix; an empty prefix returns
+// none.
 func describe(directory, name, attributes string) (entry, error) {
 	full := path.Join(directory, name)
 	var stat unix.Stat_t
@@ -104,7 +106,7 @@ func makeDirectory(r *request) (any, *failure) {
 		if err := unix.Stat(parent, &stat); err != nil {
 			return nil, fromError(err)
 		}
-		return nil, fail("NOT_A_DIRECTORY", parent+" is no directory")
+		return nil, fail("NOT_A_DIRECTORY", parent+" is not a directory")
 	}
 	if failed := makeDirectories(name, mode, owner); failed != nil {
 		return nil, failed
@@ -118,7 +120,7 @@ func removeFile(r *request) (any, *failure) {
 	}
 	name := path.Clean(r.Path)
 	if name == "/" || holdsMount(name) {
-		return nil, fail("PROTECTED_PATH", name+" is the root or holds a mount")
+		return nil, fail("PROTECTED_PATH", name+" is the root or contains a mount point")
 	}
 	var stat unix.Stat_t
 	if err := unix.Lstat(name, &stat); err != nil {
@@ -128,7 +130,7 @@ func removeFile(r *request) (any, *failure) {
 	if stat.Mode&unix.S_IFMT == unix.S_IFDIR {
 		remove = unix.Rmdir
 		if r.Recursive {
-			remove = os.RemoveAll // walks by descriptors and never follows a link
+			remove = os.RemoveAll // uses descriptors and never follows a link
 		}
 	}
 	if err := remove(name); err != nil {

@@ -19,7 +19,7 @@ const (
 	fuzzedBytes   = 1 << 20
 )
 
-// nowhere is a connection whose other end reads everything.
+// nowhere returns a connection whose peer discards everything.
 func nowhere(t testing.TB) *conn {
 	file, err := os.OpenFile("/dev/null", os.O_WRONLY, 0)
 	if err != nil {
@@ -29,7 +29,7 @@ func nowhere(t testing.TB) *conn {
 	return &conn{agent: &agent{sessionTable: newSessionTable(), processes: newProcessTable(), quit: make(chan struct{})}, file: file, streams: map[uint32]*stream{}}
 }
 
-// FuzzExtract: whatever an archive holds, it is written below its folder only, within its limits, and no descriptor stays open.
+// FuzzExtract checks that no archive writes outside its folder or beyond its limits, and that no descriptor stays open.
 func FuzzExtract(f *testing.F) {
 	for _, archive := range tarseed.Archives() {
 		f.Add(archive, uint16(0))
@@ -64,7 +64,7 @@ func FuzzExtract(f *testing.F) {
 		_ = unix.Close(root)
 		_ = s.conn.file.Close()
 		if now := openDescriptors(t); now != before {
-			t.Fatalf("%d descriptors became %d", before, now)
+			t.Fatalf("%d open descriptors became %d", before, now)
 		}
 		if x.entries > fuzzedEntries+1 || x.bytes > fuzzedBytes {
 			t.Fatalf("%d entries, %d bytes", x.entries, x.bytes)
@@ -73,7 +73,7 @@ func FuzzExtract(f *testing.F) {
 	})
 }
 
-// placeBeside moves what was extracted into a folder that has some of the names already.
+// placeBeside moves the extracted files into a folder that already has some of the names.
 func placeBeside(t *testing.T, root int, parent string) {
 	target := filepath.Join(parent, "target")
 	if err := os.MkdirAll(filepath.Join(target, "a", "b"), 0o755); err != nil {
@@ -95,7 +95,7 @@ func placeBeside(t *testing.T, root int, parent string) {
 	m := &placement{device: uint64(stat.Dev)}
 	if m.check(root, to, "") == nil {
 		if err := m.place(root, to); err != nil {
-			t.Fatalf("what was found to fit did not: %v", err)
+			t.Fatalf("the check passed, but placing failed: %v", err)
 		}
 	}
 }
@@ -105,16 +105,16 @@ func assertInside(t *testing.T, base string) {
 	for folder, most := range map[string][]string{base: {"one"}, filepath.Join(base, "one"): {"staging", "target"}} {
 		entries, err := os.ReadDir(folder)
 		if err != nil || len(entries) > len(most) {
-			t.Fatalf("%s holds %v (%v)", folder, entries, err)
+			t.Fatalf("%s contains %v (%v)", folder, entries, err)
 		}
 		for _, entry := range entries {
 			if entry.Name() != most[0] && entry.Name() != most[len(most)-1] {
-				t.Fatalf("%s holds %s", folder, entry.Name())
+				t.Fatalf("%s contains %s", folder, entry.Name())
 			}
 		}
 	}
 	if _, err := os.Lstat("/outside"); err == nil {
-		t.Fatal("it made /outside")
+		t.Fatal("/outside was created")
 	}
 }
 
@@ -131,8 +131,8 @@ func openDescriptors(t *testing.T) int {
 	return len(names)
 }
 
-// FuzzDispatch: whatever frames come, streams and what they hold stay within their limits. Operations are named by the
-// platform, which is trusted: each is replaced by one that there is not.
+// FuzzDispatch checks that streams and their buffers stay within their limits for any sequence of frames. Operations
+// are chosen by the trusted platform, so each is replaced by an unknown one.
 func FuzzDispatch(f *testing.F) {
 	open := func(payload string) []byte { return written(frame.Open, 5, []byte(payload)) }
 	data := written(frame.Data, 1, append([]byte{channelStdin}, "hello"...))

@@ -11,13 +11,13 @@ import (
 const (
 	// killGrace is how long killed processes may take to disappear.
 	killGrace = 10 * time.Second
-	// maxHaltGrace keeps a mistaken argument from waiting for ever.
+	// maxHaltGrace bounds a mistaken argument.
 	maxHaltGrace = time.Hour
 )
 
-// Halt ends every process of a sandbox but the helper, for an engine that cannot stop a container and start it again
-// with its files. The engine starts it inside. Its argument is how long processes may take to end by themselves, in
-// milliseconds; what stays is killed.
+// Halt ends every process of a sandbox except the helper, for an engine that cannot stop a container and keep its
+// files. The engine starts it inside the sandbox. The argument is the grace period in milliseconds, after which the
+// remaining processes are killed.
 func Halt(arguments []string) int {
 	if len(arguments) != 1 {
 		os.Stderr.WriteString("usage: sandbox-agent halt GRACE-MS\n")
@@ -26,12 +26,13 @@ func Halt(arguments []string) int {
 	graceMs, err := strconv.ParseInt(arguments[0], 10, 64)
 	grace := time.Duration(graceMs) * time.Millisecond
 	if err != nil || graceMs < 0 || grace > maxHaltGrace {
-		os.Stderr.WriteString("sandbox-agent: the grace is no number of milliseconds up to an hour\n")
+		os.Stderr.WriteString("sandbox-agent: the grace period must be a number of milliseconds, at most one hour\n")
 		return 2
 	}
-	// "Every other process" must never mean a whole machine: only in a sandbox has the engine's process no parent.
+	// Never end every process of a machine: only in a sandbox does a process started by the engine have no visible
+	// parent.
 	if os.Getppid() != 0 || os.Getpid() == 1 {
-		os.Stderr.WriteString("sandbox-agent: halt is started by an engine inside a sandbox only\n")
+		os.Stderr.WriteString("sandbox-agent: halt must be started by an engine inside a sandbox\n")
 		return 1
 	}
 	hideFromSandbox()
@@ -40,7 +41,7 @@ func Halt(arguments []string) int {
 		return 0
 	}
 	for deadline := time.Now().Add(killGrace); time.Now().Before(deadline); {
-		_ = unix.Kill(-1, unix.SIGKILL) // again, for what was forked meanwhile
+		_ = unix.Kill(-1, unix.SIGKILL) // again, for processes forked in the meantime
 		if waitAlone(shutdownPoll) {
 			return 0
 		}
@@ -48,7 +49,7 @@ func Halt(arguments []string) int {
 	return 1
 }
 
-// waitAlone says whether only the helper and this process are left within the time.
+// waitAlone reports whether all other processes ended within the time limit.
 func waitAlone(limit time.Duration) bool {
 	for deadline := time.Now().Add(limit); ; time.Sleep(shutdownPoll) {
 		if !othersAlive() {

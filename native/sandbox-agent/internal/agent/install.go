@@ -7,8 +7,7 @@ import (
 
 const programMode = 0o555
 
-// Install copies this program to the given file, which appears complete or not at all: an init container brings it into
-// a volume of a pod.
+// Install atomically copies this program to the given file. An init container uses it to put the helper into a volume.
 func Install(arguments []string) int {
 	if len(arguments) != 1 {
 		os.Stderr.WriteString("usage: sandbox-agent install FILE\n")

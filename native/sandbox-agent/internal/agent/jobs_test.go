@@ -20,14 +20,14 @@ func TestInstallCopiesTheProgram(t *testing.T) {
 	}
 	copied, err := os.ReadFile(target)
 	if err != nil || string(copied) != string(own) {
-		t.Fatalf("the copy differs (%v)", err)
+		t.Fatalf("the copy is different (%v)", err)
 	}
 	info, err := os.Stat(target)
 	if err != nil || info.Mode().Perm()&0o111 == 0 {
-		t.Fatalf("the copy is no program (%v)", err)
+		t.Fatalf("the copy is not executable (%v)", err)
 	}
 	if entries, _ := os.ReadDir(filepath.Dir(target)); len(entries) != 1 {
-		t.Fatalf("%d files are left", len(entries))
+		t.Fatalf("%d files remain", len(entries))
 	}
 }
 
@@ -78,7 +78,7 @@ func TestProbeTellsReachedFromBlocked(t *testing.T) {
 		{[]string{"reached", "5", "[::1]:80"}, 2},
 	} {
 		if code := Probe(each.arguments); code != each.code {
-			t.Errorf("%v: exit code %d instead of %d", each.arguments, code, each.code)
+			t.Errorf("%v: got exit code %d, want %d", each.arguments, code, each.code)
 		}
 	}
 }
@@ -103,7 +103,7 @@ func TestTheClusterIsForgotten(t *testing.T) {
 }
 
 func TestHaltIsRefusedOutsideASandbox(t *testing.T) {
-	if code := Halt([]string{"0"}); code != 1 { // a test has a parent
+	if code := Halt([]string{"0"}); code != 1 { // a test has a parent process
 		t.Fatalf("exit code %d", code)
 	}
 	for _, arguments := range [][]string{nil, {"-1"}, {"x"}, {"3600001"}} {

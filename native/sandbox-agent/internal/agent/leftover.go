@@ -8,15 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Markers beyond this number are handled at a later start.
+// Further markers are handled at the next start.
 const maxMarkers = 4096
 
-// leaveMarker records a temporary file before it is created, so that the next helper can remove it if this one is killed
-// first: a symbolic link of the same name in the root points to it. The returned function removes the marker. Where no
-// marker can be created, as in a read-only root, the work continues without one.
+// leaveMarker records a temporary file before it is created, so that the next helper can remove it if this one is
+// killed: it creates a symbolic link of the same name in the root that points to the file. The returned function
+// removes the marker. Where no marker can be created, as in a read-only root, the work continues without one.
 func leaveMarker(folder, name string) func() {
 	if folder == "/" {
-		return func() {} // the file itself is found in the root
+		return func() {} // files in the root need no marker
 	}
 	if err := unix.Symlink(path.Join(folder, name), "/"+name); err != nil {
 		return func() {}
@@ -24,7 +24,7 @@ func leaveMarker(folder, name string) func() {
 	return func() { _ = unix.Unlink("/" + name) }
 }
 
-// leftoverMarkers lists the markers in the root of earlier helpers.
+// leftoverMarkers lists the markers that earlier helpers left in the root.
 func leftoverMarkers() []string {
 	root, err := os.Open("/")
 	if err != nil {
@@ -46,8 +46,8 @@ func leftoverMarkers() []string {
 	return markers
 }
 
-// removeLeftovers removes the targets of the markers. The sandbox can change them: only paths with a name of ours are
-// removed, and only what root in the sandbox could remove itself.
+// removeLeftovers removes the targets of the markers. The sandbox can change markers, so only paths with a temporary
+// file's name are removed, and only what root in the sandbox could remove itself.
 func removeLeftovers(markers []string) {
 	for _, name := range markers {
 		marker := "/" + name

@@ -16,8 +16,8 @@ const (
 	maxListEntries = 200_000
 )
 
-// listDirectory answers one page: directories first, each part in byte order. The cursor is the last name that was
-// given, with its part, so that a page never repeats or skips what stayed.
+// listDirectory returns one page: directories first, then other entries, each in byte order. The cursor is the last
+// returned key, so a page never repeats or skips an entry that still exists.
 func listDirectory(r *request) (any, *failure) {
 	if failed := checkPath(r.Path); failed != nil {
 		return nil, failed
@@ -39,7 +39,7 @@ func listDirectory(r *request) (any, *failure) {
 	}
 	cursor, err := base64.RawURLEncoding.DecodeString(r.Cursor)
 	if err != nil {
-		return nil, fail("INVALID_CURSOR", "the cursor was not made by this listing")
+		return nil, fail("INVALID_CURSOR", "the cursor is not from this listing")
 	}
 	start, found := slices.BinarySearch(keys, string(cursor))
 	if found {
@@ -50,7 +50,7 @@ func listDirectory(r *request) (any, *failure) {
 	for index := start; index < len(keys); index++ {
 		e, err := describe(directory, keys[index][1:], r.AttributesBelow)
 		if err != nil {
-			continue // removed while we looked
+			continue // removed in the meantime
 		}
 		encoded, _ := json.Marshal(e)
 		if len(entries) == limit || (bytes+len(encoded) > maxListBytes && len(entries) > 0) {
@@ -63,7 +63,7 @@ func listDirectory(r *request) (any, *failure) {
 	return map[string]any{"entries": entries, "next_cursor": base64.RawURLEncoding.EncodeToString([]byte(next)), "total": len(keys)}, nil
 }
 
-// sortedKeys gives each name behind `d` or `f`, which sorts directories before everything else.
+// sortedKeys prefixes each name with `d` or `f`, which sorts directories first.
 func sortedKeys(directory string) ([]string, *failure) {
 	handle, err := os.Open(directory)
 	if err != nil {
@@ -91,7 +91,7 @@ func sortedKeys(directory string) ([]string, *failure) {
 	return keys, nil
 }
 
-// rawName is set only where JSON could not carry the name's bytes.
+// rawName is set only if the name is not valid UTF-8 and JSON cannot represent it.
 func rawName(name string) string {
 	if utf8.ValidString(name) {
 		return ""

@@ -17,7 +17,7 @@ const (
 
 var errAborted = errors.New("the stream was reset")
 
-// inboxReader reads what the platform sends, and lets it send more as that is used.
+// inboxReader reads the stream's data and grants credit as it is consumed.
 type inboxReader struct {
 	stream  *stream
 	payload []byte
@@ -46,34 +46,34 @@ func (r *inboxReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// memberName refuses what would not stay below the folder, and what no file system takes.
+// memberName rejects names that lead out of the folder or that no file system accepts.
 func memberName(name string) (string, error) {
 	if name == "" || strings.ContainsRune(name, 0) {
-		return "", refusedMember(name, "has no name, or a NUL in it")
+		return "", refusedMember(name, "has no name, or its name contains NUL")
 	}
 	if len(name) > 4096 {
-		return "", refusedMember(name, "has too long a path")
+		return "", refusedMember(name, "has a path that is too long")
 	}
 	if strings.HasPrefix(name, "/") {
 		return "", refusedMember(name, "has an absolute path")
 	}
 	parts := strings.Split(name, "/")
 	if len(parts) > maxMemberDepth {
-		return "", refusedMember(name, "lies too deep")
+		return "", refusedMember(name, "is nested too deeply")
 	}
 	for _, part := range parts {
 		if part == ".." {
 			return "", refusedMember(name, "leads out of the folder with ..")
 		}
 		if len(part) > maxMemberBytes {
-			return "", refusedMember(name, "has too long a name")
+			return "", refusedMember(name, "has a name that is too long")
 		}
 	}
 	return path.Clean("./" + name), nil
 }
 
 func refusedMember(name, what string) *failure {
-	return fail("ARCHIVE_REFUSED", fmt.Sprintf("the entry %q %s", shownName(name), what))
+	return fail("ARCHIVE_REFUSED", fmt.Sprintf("entry %q %s", shownName(name), what))
 }
 
 func malformedArchive(reason string) *failure { return fail("ARCHIVE_MALFORMED", reason) }
@@ -89,7 +89,7 @@ func asArchiveError(err error) error {
 	case err == io.ErrUnexpectedEOF:
 		return malformedArchive("it ends in the middle")
 	}
-	return malformedArchive("it is no tar archive: " + err.Error())
+	return malformedArchive("not a tar archive: " + err.Error())
 }
 
 func archiveFailure(err error) *failure {

@@ -6,18 +6,18 @@ import (
 )
 
 const (
-	// What comes closer together than this is a stream of output, not single answers.
+	// streamGap is the largest gap between pieces that still counts as continuous output.
 	streamGap = time.Millisecond
-	// So many in a row make a stream.
+	// streamPieces is how many such pieces in a row count as continuous output.
 	streamPieces = 4
-	// What a terminal's buffer holds at most: more is on its way behind it.
+	// fullLineBuffer is the capacity of a terminal's buffer. A full read means that more output follows.
 	fullLineBuffer = 4095
 	gatherWait     = 500 * time.Microsecond
 	gatherWaits    = 4
 )
 
-// pace decides when output waits a moment for more. Each piece costs its way through two processes and a network; of a
-// program that floods its terminal a few large ones are sent, while the first piece, and what follows a key, goes at once.
+// pace decides when output is held back for a moment. Each piece passes through two processes and a network, so
+// continuous output is sent in a few large pieces, while the first piece and the echo of a key are sent immediately.
 type pace struct {
 	typed  *atomic.Bool
 	last   time.Time
@@ -25,7 +25,7 @@ type pace struct {
 	waits  int
 }
 
-// holdBack waits and answers true when more is to be read into the same piece, which has n bytes.
+// holdBack waits and returns true if more output should be read into the same piece, which has n bytes so far.
 func (p *pace) holdBack(n int) bool {
 	if p.waits == 0 {
 		if p.typed.Swap(false) || time.Since(p.last) >= streamGap {

@@ -13,28 +13,28 @@ func TestPaceLetsTheFirstPiecesGoAndHoldsAStreamBackABoundedNumberOfTimes(t *tes
 	var typed atomic.Bool
 	p := &pace{typed: &typed}
 	if p.holdBack(1) {
-		t.Fatal("a single piece waited")
+		t.Fatal("a single piece was held back")
 	}
 	if p.sent(); !p.holdBack(fullLineBuffer) {
-		t.Fatal("a full buffer did not wait for more")
+		t.Fatal("a full buffer was not held back")
 	}
 	waits := 1
 	for p.holdBack(fullLineBuffer + waits) {
 		waits++
 	}
 	if waits != gatherWaits {
-		t.Fatalf("waited %d times", waits)
+		t.Fatalf("held back %d times", waits)
 	}
 	p.sent()
-	p.pieces, p.last = streamPieces, time.Now().Add(time.Hour) // however slow this machine is, it follows closely
+	p.pieces, p.last = streamPieces, time.Now().Add(time.Hour) // makes the next piece follow closely, however slow the machine is
 	if !p.holdBack(1) {
-		t.Fatal("a stream of small pieces did not wait")
+		t.Fatal("continuous small pieces were not held back")
 	}
 	p.sent()
 	p.last = time.Now().Add(time.Hour)
 	typed.Store(true)
 	if p.holdBack(1) {
-		t.Fatal("what follows a key waited")
+		t.Fatal("output after a key was held back")
 	}
 }
 
@@ -56,7 +56,7 @@ func TestReadyReaderGathersWhatIsThereAndReadsOnAfterADeadline(t *testing.T) {
 		t.Fatalf("got %q, %v", buffer[:n], err)
 	}
 	if n := r.readNow(buffer); n != 0 {
-		t.Fatalf("read %d bytes of nothing", n)
+		t.Fatalf("read %d bytes without data", n)
 	}
 	_ = from.SetReadDeadline(time.Unix(1, 0))
 	if n, err := r.read(buffer); n != 0 || !os.IsTimeout(err) {

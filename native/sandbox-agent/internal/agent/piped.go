@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// piped is a process without a terminal. Its stdout and stderr go to every stream that listens, in the order of arrival.
-// Output that no stream listens to is dropped, so that a detached process never waits for a reader.
+// piped is a process without a terminal. Its stdout and stderr go to every listening stream, in order of arrival.
+// Without a listener, output is dropped, so a detached process never blocks on a reader.
 type piped struct {
 	pid       int
 	path      string
@@ -27,7 +27,7 @@ type piped struct {
 // listener is a stream that receives the output.
 type listener struct {
 	stream *stream
-	// Held while a frame is sent: nothing may follow the end of the stream.
+	// sending is held while a frame is sent, so that no frame follows the stream's end.
 	sending sync.Mutex
 	left    bool
 }
@@ -40,7 +40,8 @@ func (l *listener) send(channel byte, buffer []byte, n int) {
 	}
 }
 
-// startPiped starts the process with `first` as its first listener, which misses nothing once `run` is called.
+// startPiped starts the process with `first` as its first listener, which receives all output from the call to `run`
+// on.
 func (a *agent) startPiped(first *stream, spec *command) (*piped, <-chan unix.WaitStatus, *failure) {
 	stdin, stdinChild, err := pipe(true)
 	if err != nil {
@@ -74,7 +75,7 @@ func closeAll(files ...*os.File) {
 	}
 }
 
-// run passes the output on until the process has ended and everything it wrote was read.
+// run forwards output until the process has exited and everything it wrote was read.
 func (p *piped) run(done <-chan unix.WaitStatus) {
 	pumped := make(chan struct{}, 2)
 	go func() { p.pump(channelStdout, p.stdout); pumped <- struct{}{} }()
@@ -82,7 +83,7 @@ func (p *piped) run(done <-chan unix.WaitStatus) {
 	p.result = resultOf(<-done)
 	close(p.exited)
 	_ = p.stdin.Close()
-	// What the command wrote is in the pipes already; a child that it left behind may hold them open for ever.
+	// The command's output is in the pipes already; a background child may keep them open forever.
 	_ = p.stdout.SetReadDeadline(time.Now())
 	_ = p.stderr.SetReadDeadline(time.Now())
 	<-pumped
@@ -110,7 +111,7 @@ func (p *piped) pump(channel byte, from *os.File) {
 	}
 }
 
-// send waits for the credit of every listener: the slowest one holds the process back, until it leaves.
+// send waits for credit from every listener, so the slowest one blocks the process until it leaves.
 func (p *piped) send(channel byte, buffer []byte, n int) {
 	p.mu.Lock()
 	listeners := p.listeners
@@ -120,14 +121,14 @@ func (p *piped) send(channel byte, buffer []byte, n int) {
 	}
 }
 
-// listen adds a stream, which receives the output from now on.
+// listen adds a stream, which receives output from now on.
 func (p *piped) listen(s *stream) {
 	p.mu.Lock()
 	p.listeners = append(p.listeners[:len(p.listeners):len(p.listeners)], &listener{stream: s})
 	p.mu.Unlock()
 }
 
-// leave returns when nothing is sent to the stream any more. The stream is over, so that no send waits for its credit.
+// leave returns once no send uses the stream. The stream is over, so no send waits for its credit.
 func (p *piped) leave(s *stream) {
 	p.mu.Lock()
 	left := make([]*listener, 0, len(p.listeners))
@@ -148,7 +149,7 @@ func (p *piped) leave(s *stream) {
 	}
 }
 
-// serve answers the result once the stream has all output, or DETACHED if the stream ends first.
+// serve returns the result after the stream received all output, or DETACHED if the stream ends first.
 func (p *piped) serve(s *stream) (any, *failure) {
 	defer p.leave(s)
 	s.onControl(p.handleControl)
@@ -189,21 +190,22 @@ func (p *piped) killOnAbort(s *stream) {
 	}
 }
 
-// chunkWriter lets streams write to one file, one chunk at a time, each whole.
+// chunkWriter lets several streams write to one file, each chunk without interleaving.
 type chunkWriter struct {
 	file *os.File
 	mu   sync.Mutex
-	// before is called before each write; nil calls nothing.
+	// before runs before each write; may be nil.
 	before func()
 }
 
-// write answers false if the stream ended first or the file takes no more. Whoever ends a stream wakes the write that
-// waits for it with `wake`.
+// write returns false if the stream ended or the file accepts no more. After ending a stream, call `wake` to interrupt
+// its blocked write.
 func (w *chunkWriter) write(s *stream, chunk []byte) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for len(chunk) > 0 {
-		// First the deadline, then the look: a stream that ends closes `done` before it sets its own.
+		// The deadline is reset before `done` is checked: a stream that ends closes `done` before it sets its own
+		// deadline.
 		_ = w.file.SetWriteDeadline(time.Time{})
 		select {
 		case <-s.done:
@@ -222,5 +224,5 @@ func (w *chunkWriter) write(s *stream, chunk []byte) bool {
 	return true
 }
 
-// wake wakes a write that waits. Another stream's goes on.
+// wake interrupts a blocked write. Writes of other streams continue.
 func (w *chunkWriter) wake() { _ = w.file.SetWriteDeadline(time.Now()) }

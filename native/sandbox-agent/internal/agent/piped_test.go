@@ -10,8 +10,7 @@ import (
 	"svc.dev/sandbox-agent/internal/frame"
 )
 
-// A stream that leaves a process in the middle of its output gets nothing behind its end, which the platform would take
-// for a violation.
+// The platform would treat a frame after a stream's end as a violation.
 func TestNothingFollowsTheEndOfAStreamThatLeaves(t *testing.T) {
 	ours, theirs, err := os.Pipe()
 	if err != nil {
@@ -60,7 +59,7 @@ func TestNothingFollowsTheEndOfAStreamThatLeaves(t *testing.T) {
 		buffer := make([]byte, dataHead+16)
 		repeat(func() { p.send(channel, buffer, 16) })
 	}
-	for range 4 { // others write to the connection, so that a frame waits for its turn
+	for range 4 { // other writers, so that a frame waits for its turn
 		repeat(func() { _ = c.send(frame.Pong, 0, nil) })
 	}
 	for id := uint32(1); id <= streams; id++ {
@@ -72,7 +71,7 @@ func TestNothingFollowsTheEndOfAStreamThatLeaves(t *testing.T) {
 			c.finish(s, nil, failed)
 			close(done)
 		}()
-		for s.out.has(frame.WindowBytes) { // until it receives something
+		for s.out.has(frame.WindowBytes) { // until it has received something
 			runtime.Gosched()
 		}
 		s.abort()

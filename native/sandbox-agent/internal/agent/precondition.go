@@ -2,19 +2,19 @@ package agent
 
 import "golang.org/x/sys/unix"
 
-// precondition is what a file must be for a write to replace it.
+// precondition says what must be at the path for a write to replace it.
 type precondition struct {
-	// Nothing may be there.
+	// Absent requires that nothing exists.
 	Absent bool `json:"absent"`
-	// Something must be there, whatever it is.
+	// Present requires that something exists.
 	Present bool `json:"present"`
-	// One of these must be there.
+	// Versions requires one of these versions.
 	Versions []version `json:"versions"`
 }
 
-// version identifies the content of a file by its entry.
+// version identifies the content of a file by its directory entry.
 type version struct {
-	// As JSON carries it to the platform and back: a number that some file systems make longer than it can be exact.
+	// A float64, as it passed through JSON: some file systems use numbers that are too long to be exact.
 	Inode   float64 `json:"inode"`
 	Size    int64   `json:"size"`
 	ModTime string  `json:"mod_time"`

@@ -17,8 +17,8 @@ const (
 	maxProbe      = 10 * time.Minute
 )
 
-// Probe tries to connect to IPv4 addresses until each is as wanted, `reached` or `blocked`. It answers 0 once they are
-// and 1 if one is not in time. A pod runs it to learn whether its network is isolated.
+// Probe connects to IPv4 addresses until each is in the wanted state, `reached` or `blocked`. It returns 0 once all
+// are, and 1 if one is not in time. A pod runs it to verify that its network is isolated.
 func Probe(arguments []string) int {
 	if len(arguments) < 3 || (arguments[0] != "reached" && arguments[0] != "blocked") {
 		os.Stderr.WriteString("usage: sandbox-agent probe reached|blocked SECONDS ADDRESS:PORT...\n")
@@ -27,7 +27,7 @@ func Probe(arguments []string) int {
 	seconds, err := strconv.Atoi(arguments[1])
 	limit := time.Duration(seconds) * time.Second
 	if err != nil || seconds < 1 || limit > maxProbe {
-		os.Stderr.WriteString("sandbox-agent: the limit is no number of seconds up to ten minutes\n")
+		os.Stderr.WriteString("sandbox-agent: the limit must be a number of seconds, at most 600\n")
 		return 2
 	}
 	deadline := time.Now().Add(limit)
@@ -35,7 +35,7 @@ func Probe(arguments []string) int {
 	for _, text := range arguments[2:] {
 		target, ok := parseTarget(text)
 		if !ok {
-			os.Stderr.WriteString("sandbox-agent: " + text + " is no IPv4 address with a port\n")
+			os.Stderr.WriteString("sandbox-agent: " + text + " is not an IPv4 address with a port\n")
 			return 2
 		}
 		targets = append(targets, target)

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// Children are killed before PID 1 when the sandbox's memory ends.
+	// Children are killed before PID 1 when the sandbox runs out of memory.
 	childOomScore = "500"
 	killDelay     = 2 * time.Second
 	pipeChunk     = 32 << 10
 )
 
-// exitResult is the result half of the end frame of a process.
+// exitResult is the result in the end frame of a process.
 type exitResult struct {
 	ExitCode int     `json:"exit_code"`
 	Signal   *string `json:"signal"`
@@ -52,13 +52,13 @@ func (a *agent) spawn(spec *command, files []uintptr, attr *unix.SysProcAttr) (i
 	return pid, done, nil
 }
 
-// runWithPipes is one command without a terminal. It ends with its stream unless it is detached.
+// runWithPipes runs a command without a terminal. The command ends with its stream unless it is detached.
 func (a *agent) runWithPipes(s *stream, r *request, spec *command) (any, *failure) {
 	p, done, failed := a.startPiped(s, spec)
 	if failed != nil {
 		return nil, failed
 	}
-	// Whoever hears of the pid finds the process.
+	// Registered before the PID is announced, so that clients can find the process by it.
 	a.processes.add(&process{pid: p.pid, request: r, cwd: spec.cwd, piped: p}, p.finished)
 	s.event(map[string]any{"type": "started", "pid": p.pid, "path": spec.path})
 	go p.run(done)
@@ -74,7 +74,7 @@ func (a *agent) runWithPipes(s *stream, r *request, spec *command) (any, *failur
 	return p.serve(s)
 }
 
-// killLater kills the process group at its timeout, whether or not a client follows it.
+// killLater kills the process group at its timeout, whether or not a client is attached.
 func killLater(pid, timeoutMs int, exited <-chan struct{}) {
 	if timeoutMs <= 0 {
 		return
@@ -90,7 +90,7 @@ func killLater(pid, timeoutMs int, exited <-chan struct{}) {
 	}()
 }
 
-// copyInput answers true at the sender's end of input, false if the stream ended or the process takes no more.
+// copyInput returns true at the end of input, and false if the stream ended or the process accepts no more.
 func copyInput(s *stream, to *chunkWriter) bool {
 	over := make(chan struct{})
 	defer close(over)
@@ -114,7 +114,7 @@ func copyInput(s *stream, to *chunkWriter) bool {
 	}
 }
 
-// readNow reads what is there without waiting; Go's own Read refuses once a deadline has passed.
+// readNow reads available bytes without waiting; Go's own Read fails once a deadline has passed.
 func readNow(file *os.File, p []byte) int {
 	raw, err := file.SyscallConn()
 	if err != nil {
@@ -133,7 +133,7 @@ func readNow(file *os.File, p []byte) int {
 	return max(n, 0)
 }
 
-// pipe gives our end (served by the poller) and the child's end (blocking, as programs expect).
+// pipe returns our end, served by the poller, and the child's end, which is blocking as programs expect.
 func pipe(toChild bool) (ours *os.File, child *os.File, err error) {
 	var ends [2]int
 	if err = unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {

@@ -16,7 +16,7 @@ type process struct {
 	started  time.Time
 	piped    *piped
 	terminal *terminal
-	// gone closes when the table does not know the process any more.
+	// gone is closed when the process is removed from the table.
 	gone chan struct{}
 }
 
@@ -27,7 +27,7 @@ func (p *process) input() *chunkWriter {
 	return &p.piped.input
 }
 
-// processTable knows the processes that the platform started and that have not ended.
+// processTable holds the running processes that the platform started.
 type processTable struct {
 	mu    sync.Mutex
 	byPid map[int]*process
@@ -35,7 +35,7 @@ type processTable struct {
 
 func newProcessTable() *processTable { return &processTable{byPid: map[int]*process{}} }
 
-// add keeps the process until `over` closes.
+// add keeps the process until `over` is closed.
 func (t *processTable) add(p *process, over <-chan struct{}) {
 	p.started, p.gone = time.Now(), make(chan struct{})
 	t.mu.Lock()
@@ -44,7 +44,7 @@ func (t *processTable) add(p *process, over <-chan struct{}) {
 	go func() {
 		<-over
 		t.mu.Lock()
-		if t.byPid[p.pid] == p { // the number may be another's by now
+		if t.byPid[p.pid] == p { // the PID may have been reused
 			delete(t.byPid, p.pid)
 		}
 		t.mu.Unlock()
@@ -52,7 +52,7 @@ func (t *processTable) add(p *process, over <-chan struct{}) {
 	}()
 }
 
-// find looks for the pid of the request, or else for its tag; of several with one tag, the newest counts.
+// find looks up a process by PID, or else by tag. The newest process with a tag wins.
 func (t *processTable) find(r *request) (*process, *failure) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -75,7 +75,7 @@ func (t *processTable) find(r *request) (*process, *failure) {
 }
 
 func noSuchProcess() *failure {
-	return fail("NO_SUCH_PROCESS", "no process with this pid or tag was started here and is still running")
+	return fail("NO_SUCH_PROCESS", "no running process with this PID or tag was started here")
 }
 
 func (a *agent) listProcesses() any {
@@ -92,7 +92,7 @@ func (a *agent) listProcesses() any {
 	return map[string]any{"processes": list}
 }
 
-// attachProcess joins the stream to a process. It receives the output from now on; its end leaves the process alone.
+// attachProcess adds the stream to a process. It receives output from now on; when it ends, the process continues.
 func (a *agent) attachProcess(s *stream, r *request) (any, *failure) {
 	found, failed := a.processes.find(r)
 	if failed != nil {
@@ -107,14 +107,14 @@ func (a *agent) attachProcess(s *stream, r *request) (any, *failure) {
 	return p.serve(s)
 }
 
-// typeToProcess writes what the stream sends to the input of the process, which stays open afterwards.
+// typeToProcess copies the stream to the process's input and leaves the input open.
 func (a *agent) typeToProcess(s *stream, r *request) (any, *failure) {
 	found, failed := a.processes.find(r)
 	if failed != nil {
 		return nil, failed
 	}
 	if !copyInput(s, found.input()) {
-		return nil, fail("INPUT_CLOSED", "the process takes no input")
+		return nil, fail("INPUT_CLOSED", "the process does not accept input")
 	}
 	return map[string]any{}, nil
 }
@@ -125,7 +125,7 @@ func (a *agent) closeInput(r *request) (any, *failure) {
 		return nil, failed
 	}
 	if found.piped == nil {
-		return nil, fail("INVALID_COMMAND", "the input of a terminal does not end; send ^D instead")
+		return nil, fail("INVALID_COMMAND", "cannot close the input of a terminal; send ^D instead")
 	}
 	_ = found.piped.stdin.Close()
 	return map[string]any{}, nil
@@ -143,7 +143,7 @@ func (a *agent) signalProcess(r *request) (any, *failure) {
 	if found.terminal == nil {
 		found.piped.signal(signal)
 	} else if signal == unix.SIGKILL || signal == unix.SIGTERM || signal == unix.SIGHUP {
-		// To the shell itself: what it runs in the foreground hangs up with it.
+		// Sent to the shell itself: its foreground job is hung up with it.
 		select {
 		case <-found.terminal.exited:
 		default:
@@ -152,7 +152,7 @@ func (a *agent) signalProcess(r *request) (any, *failure) {
 	} else {
 		found.terminal.signal(signal)
 	}
-	if signal == unix.SIGKILL { // what was killed is gone when the caller hears of it
+	if signal == unix.SIGKILL { // a killed process is gone when the call returns
 		select {
 		case <-found.gone:
 		case <-time.After(killDelay):

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openPty makes a pair in the sandbox's own devpts. The master is non-blocking, so that Go's poller serves it.
+// openPty opens a pair in the sandbox's own devpts. The master is non-blocking, so that Go's poller serves it.
 func openPty(size windowSize) (master *os.File, slave *os.File, err error) {
 	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -34,7 +34,7 @@ func setWindowSize(fd int, size windowSize) error {
 	return unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: size.Rows, Col: size.Cols})
 }
 
-// foregroundGroup is the process group that a key such as ^C would reach.
+// foregroundGroup returns the process group that a key such as ^C would reach.
 func foregroundGroup(fd int) int {
 	group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP)
 	if err != nil {

@@ -8,14 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readyReader reads all that is there at once: the kernel hands out at most a page of a terminal's output in one call, and
-// each piece costs the whole rest of its way.
+// readyReader reads everything that is available: one read(2) of a terminal returns at most a page, and each piece has
+// a fixed cost on its way to the client.
 type readyReader struct {
 	raw    syscall.RawConn
 	into   []byte
 	n      int
 	failed error
-	// Both are made once: a closure for each read would be an allocation for each page.
+	// Created once: a closure for each read would be an allocation for each page.
 	wait func(fd uintptr) bool
 	look func(fd uintptr)
 }
@@ -36,7 +36,7 @@ func newReadyReader(file *os.File) *readyReader {
 	return r
 }
 
-// read waits for the first bytes, at most until the file's deadline.
+// read waits for the first bytes until the file's deadline.
 func (r *readyReader) read(p []byte) (int, error) {
 	if r.raw == nil {
 		return 0, r.failed
@@ -48,7 +48,7 @@ func (r *readyReader) read(p []byte) (int, error) {
 	return r.n, r.failed
 }
 
-// readNow does not wait, and reads on after a deadline has passed.
+// readNow does not wait, and works after a deadline has passed.
 func (r *readyReader) readNow(p []byte) int {
 	if r.raw == nil {
 		return 0

@@ -8,7 +8,7 @@ import (
 	"svc.dev/sandbox-agent/internal/cgroup"
 )
 
-// request is the payload of an open frame; each operation reads the fields it knows.
+// request is the payload of an open frame. Each operation reads the fields that it needs.
 type request struct {
 	Op      string            `json:"op"`
 	Argv    []string          `json:"argv"`
@@ -65,7 +65,7 @@ type controlMessage struct {
 	Name string `json:"name"`
 }
 
-// failure is the error half of an end frame.
+// failure is the error in an end frame.
 type failure struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -140,7 +140,7 @@ func (a *agent) handle(s *stream, r *request) (any, *failure) {
 	return nil, fail("UNKNOWN_OPERATION", "unknown operation "+r.Op)
 }
 
-// readUsage says what the sandbox uses, for an engine that does not measure it.
+// readUsage returns the sandbox's resource usage, for engines that do not measure it.
 func readUsage() (any, *failure) {
 	group, err := cgroup.Own()
 	if err != nil {
@@ -149,7 +149,7 @@ func readUsage() (any, *failure) {
 	return group.Usage(), nil
 }
 
-// fromError maps what the kernel said to the codes of PROTOCOL.md.
+// fromError maps an errno to an error code of PROTOCOL.md.
 func fromError(err error) *failure {
 	var errno unix.Errno
 	if !errors.As(err, &errno) {
@@ -165,7 +165,7 @@ func fromError(err error) *failure {
 		code = "NOT_A_DIRECTORY"
 	case unix.EISDIR:
 		code = "IS_A_DIRECTORY"
-	case unix.ENXIO, unix.ENODEV: // a socket, or a device that is not there or not for us
+	case unix.ENXIO, unix.ENODEV: // a socket, or a device without a driver
 		code = "NOT_A_FILE"
 	case unix.EEXIST:
 		code = "ALREADY_EXISTS"

@@ -2,10 +2,10 @@ package agent
 
 import "sync"
 
-// ring keeps the last bytes of a terminal under absolute offsets, for any number of readers. The writer waits for those
-// that keep up, so that the PTY itself is slowed when all are slow. A reader that is more than half of the ring behind the
-// foremost is not waited for: it loses what it has not read when it falls behind by all of it, and is told so. Without a
-// reader the oldest bytes go.
+// ring keeps the last bytes of a terminal under absolute offsets, for any number of readers. The writer waits for
+// readers that keep up, which slows the PTY when all readers are slow. It does not wait for a reader that is more than
+// half the ring behind the foremost one: such a reader loses its unread bytes when it falls a whole ring behind, and is
+// told so. Without a reader, the oldest bytes are overwritten.
 type ring struct {
 	mu       sync.Mutex
 	cond     sync.Cond
@@ -32,8 +32,8 @@ func (r *ring) oldest() uint64 {
 	return 0
 }
 
-// room is how much may be written now without passing a reader that keeps up. One that was passed already is no measure:
-// it may be the only one that is left.
+// room returns how much can be written without overtaking a reader that keeps up. A reader that was already overtaken
+// does not count: it may be the only one left.
 func (r *ring) room() int {
 	oldest, foremost := r.oldest(), uint64(0)
 	for reader := range r.readers {
@@ -68,7 +68,7 @@ func (r *ring) write(p []byte) {
 	}
 }
 
-// attach makes a new reader from `since`, or from as near to it as the ring still has, and answers where the ring ends.
+// attach adds a reader at `since`, or at the nearest offset that is still in the ring, and returns the end of the ring.
 func (r *ring) attach(since *uint64) (*ringReader, uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -88,8 +88,8 @@ func (r *ring) detach(reader *ringReader) {
 	r.mu.Unlock()
 }
 
-// read waits for bytes and copies them to p; 0 means that the terminal is finished or the reader was detached. Bytes that
-// were overwritten before this reader came to them are answered as `lost`, and nothing is read then.
+// read waits for bytes and copies them to p; 0 means that the terminal ended or the reader was detached. If bytes were
+// overwritten before the reader got to them, read returns their number as `lost` and copies nothing.
 func (r *ring) read(reader *ringReader, p []byte) (n int, lost uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -101,7 +101,7 @@ func (r *ring) read(reader *ringReader, p []byte) (n int, lost uint64) {
 	}
 	if reader.cursor < r.oldest() {
 		from := reader.cursor
-		reader.cursor = r.end - uint64(len(r.buffer)/2) // not the oldest: that would be lost again at once
+		reader.cursor = r.end - uint64(len(r.buffer)/2) // not the oldest byte, which would be overwritten again at once
 		return 0, reader.cursor - from
 	}
 	at := int(reader.cursor % uint64(len(r.buffer)))

@@ -53,7 +53,7 @@ func TestRingLeavesASlowReaderBehind(t *testing.T) {
 		t.Fatalf("the slow reader got %d bytes and lost %d", n, lost)
 	}
 	if got := readAll(r, slow, 4); string(got) != "6789" {
-		t.Fatalf("after that it got %q", got)
+		t.Fatalf("after the gap it got %q", got)
 	}
 }
 
@@ -68,10 +68,10 @@ func TestRingGoesOnWhenOnlyAReaderIsLeftThatWasPassed(t *testing.T) {
 	r.detach(fast)
 	r.write([]byte("abcdefgh"))
 	if _, lost := r.read(slow, make([]byte, 8)); lost != 44 {
-		t.Fatalf("the reader that was left lost %d", lost)
+		t.Fatalf("the last remaining reader lost %d", lost)
 	}
 	if got := readAll(r, slow, 4); string(got) != "efgh" {
-		t.Fatalf("after that it got %q", got)
+		t.Fatalf("after the gap it got %q", got)
 	}
 }
 
@@ -82,7 +82,7 @@ func TestRingStopsItsWriterWhenNobodyKeepsUp(t *testing.T) {
 	go func() { r.write([]byte("0123456789")); close(written) }()
 	select {
 	case <-written:
-		t.Fatal("the writer passed its only reader")
+		t.Fatal("the writer overtook its only reader")
 	case <-time.After(50 * time.Millisecond):
 	}
 	r.detach(reader)
@@ -97,7 +97,7 @@ func TestRingWaitsForEveryReaderThatKeepsUp(t *testing.T) {
 		reader, _ := r.attach(nil)
 		go func() { readers <- readAll(r, reader, len(text)) }()
 	}
-	// In steps below half of the ring, as a reader could otherwise be left behind by chance.
+	// In steps smaller than half the ring; otherwise a reader could fall behind by chance.
 	for at := 0; at < len(text); at += 20 {
 		r.write(text[at : at+20])
 		for !r.readersAreThere() {

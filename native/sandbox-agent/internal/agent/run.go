@@ -1,6 +1,7 @@
-// Package agent is the job inside a sandbox: PID 1 that owns its processes and serves them, and its files, to the
-// platform over the framed connection of PROTOCOL.md. It serves nobody inside the sandbox: the listening socket is
-// inherited as descriptor 3 and has its name outside, or connections are taken from the engine's own processes only.
+// Package agent runs inside a sandbox as PID 1: it owns the sandbox's processes and serves them and its files to the
+// platform over the framed connection described in PROTOCOL.md. It serves no process of the sandbox: the listening
+// socket is inherited as descriptor 3 and has its name outside the sandbox, or only connections from the engine's own
+// processes are accepted.
 package agent
 
 import (
@@ -20,18 +21,18 @@ import (
 
 const (
 	inheritedFd = 3
-	// Old connections of a platform that was killed end by themselves; more than this many at once is a fault.
+	// Connections of a killed platform end by themselves; more than this many at once is a fault.
 	maxConnections = 4
 	memoryGoal     = 24 << 20
-	// Transfers and terminals beside one another, whatever the machine has.
+	// Enough for concurrent transfers and terminals, whatever the machine has.
 	processors = 2
 )
 
-// Run serves until SIGTERM or a shutdown request, and answers the exit code of the sandbox's PID 1. With `bridged` it
-// makes its socket itself, for the job `bridge`.
+// Run serves until SIGTERM or a shutdown request, and returns the exit code of the sandbox's PID 1. With `bridged` it
+// creates the socket for `sandbox-agent bridge` itself.
 func Run(bridged bool) int {
-	if os.Getpid() != 1 { // ending "every other process" must never mean a whole machine
-		os.Stderr.WriteString("sandbox-agent: init runs as PID 1 of a sandbox only\n")
+	if os.Getpid() != 1 { // shutdown ends every other process, which must never mean a whole machine
+		os.Stderr.WriteString("sandbox-agent: init must run as PID 1 of a sandbox\n")
 		return 1
 	}
 	runtime.GOMAXPROCS(processors)
@@ -66,14 +67,14 @@ func listen(bridged bool) (int, error) {
 	}
 	unix.CloseOnExec(inheritedFd)
 	if err := unix.SetNonblock(inheritedFd, false); err != nil {
-		return 0, errors.New("no socket was inherited as descriptor 3")
+		return 0, errors.New("descriptor 3 is not a listening socket")
 	}
 	return inheritedFd, nil
 }
 
 type agent struct {
 	listener int
-	// admits decides who is served; nil serves everybody who found the socket.
+	// admits decides which peers are served; nil admits every peer.
 	admits      func(fd int) bool
 	reaper      *reap.Reaper
 	connections atomic.Int32
@@ -115,8 +116,8 @@ func (a *agent) accept() {
 	}
 }
 
-// forgetCluster removes the variables by which a kubelet tells every container where the API server is: a program would
-// take them for a sign that it may call it.
+// forgetCluster unsets the variables with which a kubelet announces the API server, so that programs do not try to use
+// it.
 func forgetCluster() {
 	for _, each := range os.Environ() {
 		name, _, _ := strings.Cut(each, "=")
@@ -126,7 +127,7 @@ func forgetCluster() {
 	}
 }
 
-// hideFromSandbox makes this process not dumpable: others of the same user may neither trace it nor open its
+// hideFromSandbox makes this process non-dumpable, so that processes of the same user can neither trace it nor open its
 // descriptors under /proc.
 func hideFromSandbox() {
 	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)

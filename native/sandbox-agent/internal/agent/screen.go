@@ -1,31 +1,32 @@
 package agent
 
 const (
-	// What has not been sent to a screen waits in the ring until this much of it is there: most sessions never come so far.
+	// screenStepBytes is how much unsent output is kept in the ring before it is sent to a screen. Most sessions never
+	// produce that much.
 	screenStepBytes = sessionRing / 2
-	// A window that is dragged changes its size at nearly every byte.
+	// maxSizeMarks bounds the sizes in the ring: dragging a window changes the size with nearly every byte.
 	maxSizeMarks    = 1024
 	screenStepMarks = maxSizeMarks / 4
 )
 
-// sizeMark says which size the terminal had from an offset on.
+// sizeMark records the terminal's size from an offset on.
 type sizeMark struct {
 	at   uint64
 	size windowSize
 }
 
-// screenReader is the platform's copy of a session's screen. It is no client: it keeps no session alive, and the writer
-// waits for it only while it may send. What it is not given in time is lost to it, as to a slow client.
+// screenReader feeds the platform's copy of a session's screen. It is not a client: it does not keep the session alive,
+// and the writer waits for it only while it has credit. Like a slow client, it loses overwritten output.
 type screenReader struct {
 	cursor  uint64
 	size    windowSize
 	starved bool
-	// Somebody waits for everything up to `target`.
+	// wanted is set while a client waits for everything up to `target`.
 	wanted bool
 	target uint64
 }
 
-// screenStep is what to tell a screen next.
+// screenStep is the next item to send to a screen.
 type screenStep struct {
 	bytes    int
 	lost     uint64
@@ -56,7 +57,7 @@ func (r *ring) dropSizesBefore(offset uint64) {
 	}
 }
 
-// attachScreen replaces any earlier screen, whose connection is about to be detected as lost.
+// attachScreen replaces an earlier screen, whose connection is assumed to be lost.
 func (r *ring) attachScreen(since uint64) (*screenReader, uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -130,7 +131,7 @@ func (r *ring) stepScreen(s *screenReader, p []byte) screenStep {
 	return screenStep{bytes: n}
 }
 
-// serveScreen follows a session for the platform until the session or the stream ends.
+// serveScreen streams a session's output and sizes to the platform until the session or the stream ends.
 func (a *agent) serveScreen(to *stream, r *request) (any, *failure) {
 	found := a.find(r.Session)
 	if found == nil {

@@ -43,7 +43,7 @@ func TestAScreenIsToldSizesBetweenTheBytesThatWereWrittenForThem(t *testing.T) {
 		told = append(told, string(p[:step.bytes]))
 	}
 	if got := bytes.Join([][]byte{[]byte(told[0]), []byte(told[2]), []byte(told[3]), []byte(told[5])}, nil); string(got) != "8abc:def" {
-		t.Fatalf("the screen was told %q", told)
+		t.Fatalf("the screen received the events %q", told)
 	}
 }
 
@@ -57,10 +57,10 @@ func TestTheWriterWaitsForAScreenThatMaySend(t *testing.T) {
 	}()
 	got, events := stepAll(r, s, make([]byte, 4096))
 	if !bytes.Equal(got, text) {
-		t.Fatalf("the screen got %d bytes of %d", len(got), len(text))
+		t.Fatalf("the screen received %d of %d bytes", len(got), len(text))
 	}
 	if len(events) != 1 {
-		t.Fatalf("the screen was told %v", events)
+		t.Fatalf("the screen received the events %v", events)
 	}
 }
 
@@ -73,7 +73,7 @@ func TestNobodyWaitsForAScreenThatMaySendNothing(t *testing.T) {
 	r.catchUp(s)
 	got, events := stepAll(r, s, make([]byte, 64))
 	if len(events) != 2 || events[0].lost != 968 || !bytes.Equal(got, []byte("89012345678901234567890123456789")) {
-		t.Fatalf("the screen got %q and was told %v", got, events)
+		t.Fatalf("the screen received %q and the events %v", got, events)
 	}
 }
 
@@ -82,11 +82,11 @@ func TestASecondScreenTakesThePlaceOfTheFirst(t *testing.T) {
 	first, _ := r.attachScreen(0)
 	second, _ := r.attachScreen(0)
 	if r.awaitScreen(first) {
-		t.Fatal("the first goes on")
+		t.Fatal("the first screen is still attached")
 	}
 	r.detachScreen(first)
 	r.catchUp(second)
 	if !r.awaitScreen(second) {
-		t.Fatal("the second is gone")
+		t.Fatal("the second screen was detached")
 	}
 }

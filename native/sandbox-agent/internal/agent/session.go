@@ -11,7 +11,7 @@ const (
 	maxLinger     = 24 * time.Hour
 )
 
-// session is a terminal that outlives the stream that started it, for as long as it lingers without a reader.
+// session is a terminal that outlives the stream that started it, until it has had no reader for its linger time.
 type session struct {
 	id       string
 	terminal *terminal
@@ -25,7 +25,7 @@ type session struct {
 	timer    *time.Timer
 }
 
-// sessionTable has nil under a name that is reserved while its shell is started.
+// sessionTable maps a name to nil while its shell starts, which reserves the name.
 type sessionTable struct {
 	tableMu  sync.Mutex
 	settled  sync.Cond
@@ -42,7 +42,7 @@ func (a *agent) reserve(id string) *failure {
 	a.tableMu.Lock()
 	defer a.tableMu.Unlock()
 	if len(id) > 64 {
-		return fail("INVALID_SESSION", "a session id has at most 64 bytes")
+		return fail("INVALID_SESSION", "a session ID must have at most 64 bytes")
 	}
 	if _, taken := a.sessions[id]; taken {
 		return fail("SESSION_EXISTS", "session "+id+" exists")
@@ -75,7 +75,7 @@ func (a *agent) keep(r *request, t *terminal) *session {
 	return s
 }
 
-// find waits for a session that is being made: it is neither free nor absent.
+// find waits for a session that is starting: it neither exists nor is its name free.
 func (a *agent) find(id string) *session {
 	a.tableMu.Lock()
 	defer a.tableMu.Unlock()
@@ -99,7 +99,8 @@ func (a *agent) attachSession(s *stream, r *request) (any, *failure) {
 	return found.serve(s, r.Since)
 }
 
-// serve counts readers: the last one to leave starts the linger time. A shell that ended leaves with its last reader.
+// serve counts readers. When the last one leaves, the linger time starts. A session whose shell has exited ends with
+// its last reader.
 func (s *session) serve(to *stream, since *uint64) (any, *failure) {
 	s.mu.Lock()
 	s.attached++
@@ -129,7 +130,7 @@ func (s *session) end() {
 	}
 }
 
-// leave is done once: the id may be another session's afterwards.
+// leave must be called once: the ID may belong to another session afterwards.
 func (s *session) leave() {
 	s.agent.release(s.id)
 	close(s.left)

@@ -2,7 +2,7 @@ package agent
 
 import "testing"
 
-// Whoever asks for a session while its shell is started gets that session, or hears that there will be none.
+// A request for a session whose shell is starting gets that session, or an error if the start fails.
 func TestASessionThatIsBeingMadeIsWaitedFor(t *testing.T) {
 	for _, made := range []bool{true, false} {
 		a := &agent{sessionTable: newSessionTable()}
@@ -23,7 +23,7 @@ func TestASessionThatIsBeingMadeIsWaitedFor(t *testing.T) {
 			a.release("shared")
 		}
 		if got := <-found; got != want {
-			t.Errorf("made %v: found %v, want %v", made, got, want)
+			t.Errorf("started %v: found %v, want %v", made, got, want)
 		}
 	}
 }

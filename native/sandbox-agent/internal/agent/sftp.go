@@ -4,7 +4,7 @@ import "svc.dev/sandbox-agent/internal/sftp"
 
 const sftpChunk = 64 << 10
 
-// serveSftp speaks SFTP over the stream. It has the rights of a shell, and begins in the folder where one begins.
+// serveSftp serves SFTP over the stream, with the rights and the working folder of a shell.
 func serveSftp(s *stream) (any, *failure) {
 	s.transfer()
 	input := &inboxReader{stream: s}
@@ -15,7 +15,7 @@ func serveSftp(s *stream) (any, *failure) {
 	return map[string]any{}, nil
 }
 
-// streamWriter sends bytes as data frames, when the platform takes them.
+// streamWriter sends bytes as data frames and waits for credit.
 type streamWriter struct {
 	stream *stream
 	buffer []byte

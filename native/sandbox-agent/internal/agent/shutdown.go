@@ -14,8 +14,8 @@ const (
 	shutdownPoll  = 10 * time.Millisecond
 )
 
-// terminateAll asks every process of the sandbox to end and waits for it. What stays is killed by the kernel when PID 1
-// returns. Interactive shells ignore SIGTERM, so what ignores it is hung up instead; what handles it is left to do so.
+// terminateAll sends SIGTERM to every process of the sandbox and waits for them to exit. The kernel kills the rest when
+// PID 1 exits. Interactive shells ignore SIGTERM, so processes that ignore it get SIGHUP as well.
 func (a *agent) terminateAll() {
 	signalOthers()
 	for deadline := time.Now().Add(shutdownGrace); time.Now().Before(deadline); time.Sleep(shutdownPoll) {
@@ -45,7 +45,7 @@ func othersAlive() bool {
 	return found
 }
 
-// eachOther visits every process but the helper and this one until it is told that this was enough.
+// eachOther visits every process except the helper and this one, until visit returns false.
 func eachOther(visit func(pid int) bool) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

@@ -2,7 +2,7 @@ package agent
 
 import "golang.org/x/sys/unix"
 
-// signals that the platform may send, by the names that its callers use.
+// signals maps the signal names of the API.
 var signals = map[string]unix.Signal{
 	"SIGHUP": unix.SIGHUP, "SIGINT": unix.SIGINT, "SIGQUIT": unix.SIGQUIT, "SIGKILL": unix.SIGKILL,
 	"SIGTERM": unix.SIGTERM, "SIGUSR1": unix.SIGUSR1, "SIGUSR2": unix.SIGUSR2, "SIGSTOP": unix.SIGSTOP,

@@ -8,7 +8,7 @@ import (
 	"svc.dev/sandbox-agent/internal/frame"
 )
 
-// dataHead is where the payload of a data frame begins in its buffer: header and channel byte stand before it.
+// dataHead is the offset of a data frame's payload in its buffer, after the header and the channel byte.
 const dataHead = frame.HeaderBytes + 1
 
 const (
@@ -22,8 +22,8 @@ const (
 	channelStderr byte = 2
 )
 
-// stream is one operation of the platform. It ends when its handler returns; `done` closes earlier when the platform
-// resets it or the connection is lost.
+// stream is one operation of the platform. It ends when its handler returns. `done` is closed earlier if the platform
+// resets the stream or the connection is lost.
 type stream struct {
 	id    uint32
 	conn  *conn
@@ -34,9 +34,9 @@ type stream struct {
 	mu    sync.Mutex
 	apply func(controlMessage)
 	early []controlMessage
-	// Consumed by a transfer and not granted yet.
+	// ungranted counts bytes that a transfer has consumed without granting credit for them.
 	ungranted int
-	// Between the last frames of a stream: nothing may follow its end.
+	// sending is held while a frame is sent, so that no frame follows the stream's end.
 	sending sync.Mutex
 	ended   bool
 }
@@ -53,8 +53,8 @@ func (s *stream) abort() {
 	})
 }
 
-// sendData takes a buffer whose payload starts at dataHead, waits for credit and sends it in one write. It answers false
-// when the stream is over.
+// sendData takes a buffer whose payload starts at dataHead, waits for credit and sends it in one write. It returns
+// false if the stream is over.
 func (s *stream) sendData(channel byte, buffer []byte, payloadBytes int) bool {
 	if !s.out.take(payloadBytes + 1) {
 		return false
@@ -66,8 +66,7 @@ func (s *stream) sendData(channel byte, buffer []byte, payloadBytes int) bool {
 
 func (s *stream) event(value any) { s.conn.sendJSON(frame.Control, s.id, value) }
 
-// grant tells the platform that so many payload bytes were consumed. Input is consumed beside the operation, which may
-// have ended meanwhile.
+// grant reports consumed payload bytes to the platform. Input may be consumed after the operation has ended.
 func (s *stream) grant(bytes int) {
 	var payload [4]byte
 	binary.BigEndian.PutUint32(payload[:], uint32(bytes))
@@ -78,13 +77,13 @@ func (s *stream) grant(bytes int) {
 	}
 }
 
-// transfer widens the window of a stream that takes in a whole file, before anything is consumed.
+// transfer widens the window of a stream that receives a whole file. It is called before anything is consumed.
 func (s *stream) transfer() {
 	s.in.widen(frame.TransferWindowBytes - frame.WindowBytes)
 	s.grant(frame.TransferWindowBytes - frame.WindowBytes)
 }
 
-// consumed takes the payload back and grants in steps: each grant wakes the platform up.
+// consumed recycles the payload and grants credit in steps, since each grant wakes the platform.
 func (s *stream) consumed(payload []byte) {
 	s.ungranted += len(payload)
 	frame.Recycle(payload)
@@ -132,7 +131,7 @@ func (s *stream) onControl(apply func(controlMessage)) {
 	s.early, s.apply = nil, apply
 }
 
-// window counts what may still be sent.
+// window counts the bytes that may still be sent.
 type window struct {
 	mu     sync.Mutex
 	cond   sync.Cond
@@ -159,7 +158,7 @@ func (w *window) take(bytes int) bool {
 	return true
 }
 
-// has answers whether so much may be sent at once, or nothing any more.
+// has reports whether the given number of bytes may be sent now, or the stream is over.
 func (w *window) has(bytes int) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -189,7 +188,7 @@ func (w *window) close() {
 	w.mu.Unlock()
 }
 
-// inbox holds what came in and was not consumed yet, never more than the window that was granted.
+// inbox holds received payloads until they are consumed, never more than the granted window.
 type inbox struct {
 	mu       sync.Mutex
 	cond     sync.Cond
@@ -221,8 +220,8 @@ func (i *inbox) push(payload []byte) bool {
 	return true
 }
 
-// next answers the payload of a data frame, its channel byte first, or nil at the end of input; aborted tells an end by
-// reset from the sender's own.
+// next returns the payload of a data frame, with its channel byte first, or nil at the end of input. aborted
+// distinguishes a reset from the sender's end of input.
 func (i *inbox) next() (payload []byte, aborted bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

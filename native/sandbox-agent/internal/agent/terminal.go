@@ -18,7 +18,8 @@ const (
 	maxWindowExtent = 1000
 )
 
-// terminal is a process on a PTY. A pump moves its output into a ring that any number of streams read and type beside.
+// terminal is a process on a PTY. A pump copies its output into a ring, which any number of streams read, and each of
+// them can type.
 type terminal struct {
 	pid    int
 	path   string
@@ -71,7 +72,7 @@ func (a *agent) newTerminal(spec *command, size windowSize, ringBytes int) (*ter
 	}
 	fd := slave.Fd()
 	if spec.owner != nil {
-		_ = unix.Fchown(int(fd), spec.owner.uid, spec.owner.gid) // else programs cannot open it by name
+		_ = unix.Fchown(int(fd), spec.owner.uid, spec.owner.gid) // otherwise programs cannot open it by name
 	}
 	pid, done, failed := a.spawn(spec, []uintptr{fd, fd, fd}, &unix.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0, Credential: spec.as})
 	_ = slave.Close()
@@ -86,13 +87,13 @@ func (a *agent) newTerminal(spec *command, size windowSize, ringBytes int) (*ter
 	go func() {
 		t.result = resultOf(<-done)
 		close(t.exited)
-		// All output of the shell is in the PTY now; a background job may keep the other side open for ever.
+		// The shell's output is in the PTY already; a background job may keep the other side open forever.
 		_ = master.SetReadDeadline(time.Now())
 	}()
 	return t, nil
 }
 
-// pump fills the ring until the shell has ended and everything it wrote was read.
+// pump fills the ring until the shell has exited and everything it wrote was read.
 func (t *terminal) pump() {
 	defer t.ring.finish()
 	reader := newReadyReader(t.master)
@@ -119,13 +120,13 @@ func (t *terminal) pump() {
 			return
 		}
 		if err != nil {
-			<-t.exited // EIO comes when the last holder closed, which can be before the exit was collected
+			<-t.exited // EIO means that the last holder closed it, which may happen before the exit is collected
 			return
 		}
 	}
 }
 
-// serve joins the stream to the terminal until the shell ends or the stream does.
+// serve connects the stream to the terminal until the shell or the stream ends.
 func (t *terminal) serve(s *stream, since *uint64) (any, *failure) {
 	reader, end := t.ring.attach(since)
 	s.event(map[string]any{"type": "started", "pid": t.pid, "path": t.path, "offset": reader.cursor, "end": end})
@@ -164,7 +165,7 @@ func (t *terminal) serve(s *stream, since *uint64) (any, *failure) {
 	}
 }
 
-// takeInput types what the stream sends until it ends. Streams type one chunk at a time, whole.
+// takeInput types what the stream sends until it ends. Chunks of different streams are not interleaved.
 func (t *terminal) takeInput(s *stream) {
 	for {
 		payload, aborted := s.in.next()
@@ -198,7 +199,7 @@ func (t *terminal) resize(size windowSize) {
 	t.mu.Lock()
 	t.size = size
 	t.mu.Unlock()
-	t.ring.mark(size) // first: what the program draws anew comes after it
+	t.ring.mark(size) // recorded first, so that redrawn output follows the new size
 	t.withMaster(func(fd int) { _ = setWindowSize(fd, size) })
 }
 
@@ -216,7 +217,7 @@ func (t *terminal) signal(signal unix.Signal) {
 	_ = unix.Kill(-group, signal)
 }
 
-// hangUp closes the master, which hangs up the session as a real line would, and kills a shell that stays.
+// hangUp closes the master, which hangs up the session, and kills a shell that does not exit.
 func (t *terminal) hangUp() {
 	t.mu.Lock()
 	closed := t.closed

@@ -8,15 +8,15 @@ import (
 	"svc.dev/sandbox-agent/internal/frame"
 )
 
-// maxUnsized: the whole of such a file is in memory at once.
+// maxUnsized bounds files without a size, which are held in memory as a whole.
 const maxUnsized = 1 << 20
 
-// readFile sends the stat as an event, then the bytes from offset, at most length.
+// readFile sends the file's entry as an event, then at most length bytes from offset.
 func readFile(s *stream, r *request) (any, *failure) {
 	if failed := checkPath(r.Path); failed != nil {
 		return nil, failed
 	}
-	// Non-blocking: a FIFO without a writer must not hold us before fstat has told what it is.
+	// Non-blocking, so that a FIFO without a writer cannot block the helper before fstat has identified it.
 	fd, err := unix.Open(r.Path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fromError(err)
@@ -26,7 +26,7 @@ func readFile(s *stream, r *request) (any, *failure) {
 	if failed != nil {
 		return nil, failed
 	}
-	var content []byte // of a file that says nothing of its size
+	var content []byte // of a file that reports no size
 	if stat.Size == 0 {
 		if content, failed = readUnsized(fd, r.Path); failed != nil {
 			return nil, failed
@@ -57,7 +57,7 @@ func readFile(s *stream, r *request) (any, *failure) {
 			return nil, fromError(err)
 		}
 		if n == 0 {
-			break // cut while we read
+			break // truncated while being read
 		}
 		if !s.sendData(channelStdout, buffer, n) {
 			return nil, fail("ABORTED", "the stream was reset")
@@ -67,7 +67,7 @@ func readFile(s *stream, r *request) (any, *failure) {
 	return map[string]any{"bytes": sent}, nil
 }
 
-// readUnsized reads what procfs and sysfs make up when they are asked, whose size is 0. It answers nil for an empty file.
+// readUnsized reads files that procfs and sysfs generate and whose size is 0. It returns nil for an empty file.
 func readUnsized(fd int, name string) ([]byte, *failure) {
 	var content []byte
 	buffer := make([]byte, 64<<10)
@@ -76,14 +76,14 @@ func readUnsized(fd int, name string) ([]byte, *failure) {
 		switch {
 		case err == unix.EINTR:
 			continue
-		case err == unix.EAGAIN || err == nil && n == 0: // the former of a queue, such as /proc/kmsg
+		case err == unix.EAGAIN || err == nil && n == 0: // EAGAIN is the end of a queue, such as /proc/kmsg
 			return content, nil
 		case err != nil:
 			return nil, fromError(err)
 		}
 		content = append(content, buffer[:n]...)
 		if len(content) > maxUnsized {
-			return nil, fail("NOT_A_FILE", name+" does not say its size and is too long")
+			return nil, fail("NOT_A_FILE", name+" does not report its size and is too large")
 		}
 	}
 }

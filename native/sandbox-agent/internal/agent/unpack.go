@@ -10,14 +10,14 @@ import (
 	"svc.dev/sandbox-agent/internal/fsat"
 )
 
-// receiveArchive unpacks what the stream sends below a folder. All of it is written beside its place first; only when the
-// whole archive was good, and nothing that is there stands in its way, it is moved into place, entry by entry.
+// receiveArchive unpacks the stream's archive below a folder. Everything is written next to its target first, and moved
+// into place entry by entry once the whole archive is valid and nothing is in its way.
 func receiveArchive(s *stream, r *request) (any, *failure) {
 	if failed := checkPath(r.Path); failed != nil {
 		return nil, failed
 	}
 	if r.MaxEntries <= 0 || r.MaxBytes <= 0 || r.MaxRatio <= 0 {
-		return nil, fail("ARCHIVE_TOO_LARGE", "no limits were given")
+		return nil, fail("ARCHIVE_TOO_LARGE", "the request has no limits")
 	}
 	target := path.Clean(r.Path)
 	made, err := makeFolders(target, r.Parents)
@@ -65,18 +65,18 @@ func unpackInto(target string, s *stream, r *request) (any, error) {
 	}
 	if err := m.place(root, folder); err != nil {
 		return nil, fail("ARCHIVE_PARTLY_PLACED", fmt.Sprintf(
-			"the archive was good, but only %d of its entries were moved into place before: %s", m.placed, err.Error()))
+			"the archive is valid, but only %d of its entries were moved into place: %s", m.placed, err.Error()))
 	}
 	return map[string]any{"entries": x.entries, "bytes": x.bytes}, nil
 }
 
-// placement moves a tree into an existing one: folders are merged, everything else replaces the entry of the same name.
+// placement moves a tree into an existing one. Folders are merged; any other entry replaces the one with its name.
 type placement struct {
 	device uint64
 	placed int64
 }
 
-// check finds what would stop a placement halfway, before anything is moved.
+// check finds what would stop the placement halfway, before anything is moved.
 func (m *placement) check(from, to int, prefix string) error {
 	names, err := fsat.Names(from)
 	if err != nil {
@@ -95,7 +95,7 @@ func (m *placement) check(from, to int, prefix string) error {
 			return err
 		}
 		if isFolder(wanted) != isFolder(present) {
-			return fail("ALREADY_EXISTS", prefix+name+" is a folder here and none there")
+			return fail("ALREADY_EXISTS", prefix+name+" is a folder on one side only")
 		}
 		if isFolder(wanted) {
 			if err := m.checkFolder(from, to, name, prefix); err != nil {
@@ -103,7 +103,7 @@ func (m *placement) check(from, to int, prefix string) error {
 			}
 		}
 	}
-	_, err = unix.Seek(from, 0, 0) // it is listed once more
+	_, err = unix.Seek(from, 0, 0) // rewinds for a second listing
 	return err
 }
 
@@ -114,7 +114,7 @@ func (m *placement) checkFolder(from, to int, name, prefix string) error {
 			return err
 		}
 		if uint64(stat.Dev) != m.device {
-			return fail("PROTECTED_PATH", prefix+name+" is another file system")
+			return fail("PROTECTED_PATH", prefix+name+" is on another file system")
 		}
 		return m.check(from, to, prefix+name+"/")
 	})
@@ -156,7 +156,7 @@ func both(from, to int, name string, work func(from, to int) error) error {
 
 func isFolder(stat *unix.Stat_t) bool { return stat.Mode&unix.S_IFMT == unix.S_IFDIR }
 
-// makeFolders answers those that it made, the deepest last.
+// makeFolders returns the folders that it created, the deepest last.
 func makeFolders(target string, parents bool) ([]string, error) {
 	made := []string{}
 	missing := []string{}
@@ -176,7 +176,7 @@ func makeFolders(target string, parents bool) ([]string, error) {
 	return made, nil
 }
 
-// removeFolders takes away those that are still empty.
+// removeFolders removes those of the folders that are still empty.
 func removeFolders(made []string) {
 	for index := len(made) - 1; index >= 0; index-- {
 		if unix.Rmdir(made[index]) != nil {

@@ -15,14 +15,14 @@ const (
 	passwdFile = "/etc/passwd"
 	groupFile  = "/etc/group"
 	shadowFile = "/etc/shadow"
-	// A larger file is no list of users.
+	// A larger file is not a user list.
 	maxUsersBytes = 1 << 20
 	firstUid      = 1000
 	lastUid       = 60000
 	maxGroups     = 64
 )
 
-// user is an account of the sandbox's own files. They belong to root of the sandbox and are parsed with suspicion.
+// user is an account in the sandbox's own files, which the sandbox can change and which are parsed as untrusted input.
 type user struct {
 	name  string
 	uid   int
@@ -31,7 +31,7 @@ type user struct {
 	shell string
 }
 
-// findUser looks for a name, or for a number that is not a name.
+// findUser looks up a user by name, or by number if no user has it as a name.
 func findUser(name string) (*user, *failure) {
 	content, err := readUsers(passwdFile)
 	if err != nil && err != unix.ENOENT {
@@ -53,7 +53,7 @@ func findUser(name string) (*user, *failure) {
 	if numbered != nil {
 		return numbered, nil
 	}
-	if name == "root" { // an image without a list has root nevertheless
+	if name == "root" { // root exists even in an image without a user list
 		return &user{name: "root", home: defaultHome}, nil
 	}
 	return nil, fail("NO_SUCH_USER", "no user "+name+" in this sandbox")
@@ -76,7 +76,7 @@ func parseUser(line string) *user {
 	return &user{name: fields[0], uid: int(uid), gid: int(gid), home: path.Clean(home), shell: fields[6]}
 }
 
-// credential is what a process of the user starts with.
+// credential returns the IDs that a process of the user starts with.
 func (u *user) credential() *syscall.Credential {
 	groups := []uint32{uint32(u.gid)}
 	content, _ := readUsers(groupFile)
@@ -107,10 +107,10 @@ func getUser(r *request) (any, *failure) {
 	return found.describe(), nil
 }
 
-// ensureUser adds the user with a group and a home of its own, unless there is one of this name.
+// ensureUser adds the user with a group and a home folder, unless the name exists.
 func ensureUser(r *request) (any, *failure) {
 	if !isUserName(r.User) {
-		return nil, fail("INVALID_USER", "a user name has 1 to 32 lower-case letters, digits, - and _")
+		return nil, fail("INVALID_USER", "a user name must have 1 to 32 characters: lower-case letters, digits, - and _")
 	}
 	if found, failed := findUser(r.User); failed == nil {
 		return found.describe(), nil
@@ -122,10 +122,10 @@ func ensureUser(r *request) (any, *failure) {
 	number := strconv.Itoa(made.uid)
 	lines := []struct{ file, line string }{
 		{groupFile, made.name + ":x:" + number + ":"},
-		{shadowFile, made.name + ":!:19000:0:99999:7:::"}, // no password opens it
+		{shadowFile, made.name + ":!:19000:0:99999:7:::"}, // no password matches
 		{passwdFile, made.name + ":x:" + number + ":" + number + "::" + made.home + ":" + made.shell},
 	}
-	for _, each := range lines { // the list of users last: what it names is complete
+	for _, each := range lines { // the user list is last, so that everything it refers to exists
 		if err := appendLine(each.file, each.line); err != nil {
 			return nil, fromError(err)
 		}
@@ -148,7 +148,7 @@ func isUserName(name string) bool {
 	return true
 }
 
-// freeNumber is one that neither a user nor a group has.
+// freeNumber returns a number that no user and no group has.
 func freeNumber() int {
 	taken := map[string]bool{}
 	for _, file := range []string{passwdFile, groupFile} {
@@ -167,7 +167,7 @@ func freeNumber() int {
 	return lastUid
 }
 
-// readUsers reads a regular file of a sensible size, and waits for nothing.
+// readUsers reads a regular file of limited size and never blocks.
 func readUsers(name string) (string, error) {
 	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -186,7 +186,7 @@ func readUsers(name string) (string, error) {
 	return string(content), err
 }
 
-// appendLine replaces the file atomically. A missing file is created, except the password file.
+// appendLine replaces the file atomically. It creates a missing file, except the password file.
 func appendLine(name, line string) error {
 	content, err := readUsers(name)
 	if err == unix.ENOENT && name == shadowFile {
@@ -231,7 +231,7 @@ func appendLine(name, line string) error {
 	return err
 }
 
-// makeDirectories makes the folder and its parents, and gives those that it makes to the owner; nil leaves them root's.
+// makeDirectories creates the folder and its parents. Created folders belong to the owner, or to root if it is nil.
 func makeDirectories(name string, mode os.FileMode, owner *user) *failure {
 	if owner == nil {
 		return orNil(os.MkdirAll(name, mode))
@@ -246,7 +246,7 @@ func makeDirectories(name string, mode os.FileMode, owner *user) *failure {
 	}
 	err := os.Mkdir(name, mode)
 	if err != nil && isDirectory(name) {
-		return nil // another made it meanwhile
+		return nil // created by another process in the meantime
 	}
 	if err != nil {
 		return fromError(err)
@@ -254,7 +254,7 @@ func makeDirectories(name string, mode os.FileMode, owner *user) *failure {
 	return orNil(unix.Lchown(name, owner.uid, owner.gid))
 }
 
-// ownerOf is the user that new files belong to; nil for root.
+// ownerOf returns the owner of new files; nil for root.
 func ownerOf(r *request) (*user, *failure) {
 	if r.User == "" || r.User == "root" {
 		return nil, nil

@@ -5,7 +5,7 @@ import "testing"
 func TestUsersAreParsedWithSuspicion(t *testing.T) {
 	found := parseUser("app:x:1000:1001:App:/home/app/../app:/bin/sh\n")
 	if found == nil || *found != (user{name: "app", uid: 1000, gid: 1001, home: "/home/app", shell: "/bin/sh"}) {
-		t.Errorf("found %v", found)
+		t.Errorf("got %v", found)
 	}
 	for _, line := range []string{
 		"", "app", ":x:1:1::/:/bin/sh", "app:x:-1:1::/:/bin/sh", "app:x:4294967295:1::/:/bin/sh", "app:x:one:1::/:/bin/sh",

@@ -17,14 +17,15 @@ const (
 	watchedEvents = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MODIFY | unix.IN_ATTRIB | unix.IN_MOVED_FROM |
 		unix.IN_MOVED_TO | unix.IN_DELETE_SELF | unix.IN_MOVE_SELF
 	inotifyHead = unix.SizeofInotifyEvent
-	// Both halves of a move come one after the other; a half that is alone this long left the folder or came into it.
+	// moveWait is how long the second half of a move may take. After that, the file was moved into or out of the
+	// watched folder.
 	moveWait     = 20 * time.Millisecond
 	watchBuffer  = 64 << 10
 	mostWatches  = 65_536
 	maxScanDepth = 256
 )
 
-// fileChange is one line of the answer.
+// fileChange is one line of the stream.
 type fileChange struct {
 	Type       string `json:"type"`
 	Path       string `json:"path,omitempty"`
@@ -32,12 +33,12 @@ type fileChange struct {
 	From       string `json:"from,omitempty"`
 	IsDir      bool   `json:"is_dir"`
 	Reason     string `json:"reason,omitempty"`
-	// Written: by the platform, whole, in one step.
+	// Written is set if the platform replaced the file atomically.
 	Written bool `json:"written,omitempty"`
 }
 
-// watcher follows a folder, or a tree of them, by inotify. What the platform does not take in time waits in the kernel's
-// queue, which is bounded and says when it has overflown.
+// watcher watches a folder or a tree with inotify. Changes that the platform does not accept in time wait in the
+// kernel's queue, which is bounded and reports an overflow.
 type watcher struct {
 	stream    *stream
 	queue     *os.File
@@ -54,7 +55,7 @@ type watcher struct {
 	line      []byte
 }
 
-// watchFiles sends one JSON object a line until the stream is reset or what it watches is gone.
+// watchFiles sends one JSON object per line until the stream is reset or the watched path is gone.
 func watchFiles(s *stream, r *request) (any, *failure) {
 	if failed := checkPath(r.Path); failed != nil {
 		return nil, failed
@@ -137,7 +138,7 @@ func (w *watcher) follow() (any, *failure) {
 	}
 }
 
-// readEvent reads the fixed part; the name follows it.
+// readEvent decodes the fixed-size part of an event; the name follows it.
 func readEvent(from []byte) unix.InotifyEvent {
 	field := func(at int) uint32 { return binary.NativeEndian.Uint32(from[at:]) }
 	return unix.InotifyEvent{Wd: int32(field(0)), Mask: field(4), Cookie: field(8), Len: field(12)}
@@ -189,7 +190,7 @@ func (w *watcher) arrived(full string, isDir bool) {
 	if w.left != nil && !isTemporary(w.left.Path) {
 		moved.Type, moved.From = "moved", w.left.Path
 		w.renameBelow(w.left.Path, full)
-	} else if w.left != nil && !isDir { // written through the platform, in whose hands it had another name
+	} else if w.left != nil && !isDir { // written by the platform under a temporary name
 		moved.Written = true
 		if !strings.Contains(w.left.Path, "/"+createPrefix) {
 			moved.Type = "changed"
@@ -200,7 +201,7 @@ func (w *watcher) arrived(full string, isDir bool) {
 	w.follows(full, isDir, moved.Type == "created")
 }
 
-// settle: the other half of a move did not come, so it went out of what is watched.
+// settle reports a move whose other half did not arrive: the file left the watched folder.
 func (w *watcher) settle() {
 	if w.left == nil {
 		return
@@ -220,7 +221,7 @@ func (w *watcher) settle() {
 
 func (w *watcher) lost(number int32, folder string, mask uint32) bool {
 	if mask&unix.IN_MOVE_SELF != 0 && folder != w.root {
-		return false // reported by its folder
+		return false // its parent folder reports it
 	}
 	w.forget(number)
 	if folder != w.root {
@@ -239,7 +240,7 @@ func (w *watcher) renameBelow(from, to string) {
 	}
 }
 
-// follows watches a folder that came; what was made in it before that is told as well.
+// follows watches a new folder and reports what was created in it before the watch began.
 func (w *watcher) follows(folder string, isDir, tell bool) {
 	if !isDir || !w.recursive || isTemporary(folder) {
 		return
@@ -317,7 +318,7 @@ func change(kind, full string, isDir bool) fileChange {
 	return fileChange{Type: kind, Path: full, PathBase64: rawName(full), IsDir: isDir}
 }
 
-// add sends when a frame is full, which waits for the platform.
+// add appends a change and sends the frame when it is full, which waits for credit.
 func (w *watcher) add(one fileChange) {
 	if isTemporary(one.Path) {
 		return

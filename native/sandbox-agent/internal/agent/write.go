@@ -10,12 +10,12 @@ import (
 	"svc.dev/sandbox-agent/internal/fsat"
 )
 
-// placing is held between the last look at a file and the rename that replaces it, so that of two writes under the same
-// condition one is refused. What programs of the sandbox do in between is theirs.
+// placing is held from the check of a file until the rename that replaces it, so that only one of two writes under the
+// same condition succeeds. It does not lock out programs of the sandbox.
 var placing sync.Mutex
 
-// writing is a file that is being put in place. Its folder is opened once and everything is done below that descriptor: a
-// link or a folder that is swapped meanwhile can neither lead the halves apart nor leave one behind.
+// writing is a file being written. Its folder is opened once and everything is done relative to that descriptor, so
+// that replacing a link or a folder in the meantime cannot redirect the write or leave a temporary file behind.
 type writing struct {
 	folder int
 	name   string
@@ -35,7 +35,8 @@ func (p *placed) result(name string) map[string]any {
 	return map[string]any{"created": p.created, "entry": entryOf(name, &p.stat)}
 }
 
-// writeFile takes the stream's data until eof and puts it in place at once: a reset or a full disk leaves the old file.
+// writeFile reads the stream's data until eof and then replaces the file atomically. After a reset or with a full disk,
+// the old file remains.
 func writeFile(s *stream, r *request) (any, *failure) {
 	w, failed := openWriting(r)
 	if failed != nil {
@@ -72,7 +73,7 @@ func openWriting(r *request) (*writing, *failure) {
 		}
 	}
 	if resolved, err := filepath.EvalSymlinks(target); err == nil {
-		target = resolved // a link is written through, as open() would
+		target = resolved // writes follow links, as open(2) does
 	}
 	folder, err := unix.Open(path.Dir(target), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -81,7 +82,8 @@ func openWriting(r *request) (*writing, *failure) {
 	return &writing{folder: folder, name: path.Base(target), shown: target, when: r.When, owner: owner}, nil
 }
 
-// look answers what is in the way, nil for nothing, and refuses what is no file and what the condition does not want.
+// look returns the file to be replaced, nil if there is none. It fails if the path is not a regular file or the
+// condition does not hold.
 func (w *writing) look() (*unix.Stat_t, *failure) {
 	old, err := fsat.Lstat(w.folder, w.name)
 	if err == unix.ENOENT {
@@ -100,7 +102,7 @@ func (w *writing) look() (*unix.Stat_t, *failure) {
 }
 
 func (w *writing) refused() *failure {
-	return fail("PRECONDITION_FAILED", w.shown+" is not what the condition says")
+	return fail("PRECONDITION_FAILED", w.shown+" does not meet the condition")
 }
 
 // replace puts a file that `fill` writes in place of the old one, with its owner and mode.
@@ -150,7 +152,7 @@ func (w *writing) replace(r *request, old *unix.Stat_t, fill func(fd int) *failu
 	return done, nil
 }
 
-// place answers whether there was nothing before.
+// place renames the temporary file and reports whether the path was free.
 func (w *writing) place(temporary string) (bool, *failure) {
 	placing.Lock()
 	defer placing.Unlock()
@@ -163,7 +165,7 @@ func (w *writing) place(temporary string) (bool, *failure) {
 		if err == unix.EEXIST {
 			return false, w.refused()
 		}
-		if err != unix.EINVAL { // a file system that does not know it has been looked at
+		if err != unix.EINVAL { // a file system without RENAME_NOREPLACE: look has checked the path
 			return true, orNil(err)
 		}
 	}

@@ -7,8 +7,8 @@ const (
 	uuidLength   = 37
 )
 
-// ownBootID shows the sandbox a boot of its own: programs take the host's for a sign that nothing was restarted, and for
-// a name of the machine. The file is made in /dev, which is the sandbox's already, and has no name afterwards.
+// ownBootID gives the sandbox its own boot ID: programs use the host's to detect restarts and to identify the machine.
+// The file is created in the sandbox's /dev and then unlinked.
 func ownBootID(root int) error {
 	target, err := openBeneath(root, randomFolder+"boot_id", unix.O_PATH)
 	if err == unix.ENOENT || err == unix.ENOTDIR {

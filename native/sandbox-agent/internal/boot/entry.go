@@ -1,14 +1,14 @@
 package boot
 
-// mayKeep has a bit for each of capabilityNumbers, for entry; were they not the same, verify would refuse every start.
+// mayKeep has the bits of capabilityNumbers, for entry. If they differed, verify would reject every start.
 const mayKeep = 0xa004_05fb
 
-// entered is set by entry when this process has given up, on its only thread, what needs no plan: capabilities of the bounding
-// set, ambient ones, new privileges and its parent's control group namespace.
+// entered is set by entry after this process, on its only thread, has given up what needs no plan: capabilities of the
+// bounding set, ambient capabilities, new privileges, and its parent's cgroup namespace.
 var entered byte
 
-// entry is where the program begins (`-E` in ./build), before Go's runtime and thus before there is a second thread. Once
-// there are, each of those calls has to be made on all of them, which interrupts and waits for every one: some forty times, half
-// of all that the first process of a sandbox did. It is no step that isolation rests on: dropPrivileges makes up for what it did not
-// do, and the kernel is asked at the end.
+// entry is the program's entry point (`-E` in ./build). It runs before Go's runtime, and thus before a second thread
+// exists. Later, each of these calls must be made on every thread, which interrupts all of them: about forty times,
+// half the work of a sandbox's first process. Isolation does not depend on it: dropPrivileges does what it left out,
+// and the state of every thread is verified at the end.
 func entry()

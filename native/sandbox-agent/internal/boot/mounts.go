@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hidden: nothing below it can be written to, run, or used to gain rights.
+// hidden is for mounts below which nothing can be written, executed, or used to gain rights.
 const hidden = unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV | unix.MOUNT_ATTR_NOEXEC
 
 var devices = []string{"null", "zero", "full", "random", "urandom", "tty"}
@@ -19,17 +19,17 @@ var deviceLinks = map[string]string{
 	"core": "/proc/kcore", "ptmx": "pts/ptmx",
 }
 
-// mountAll makes the root that it was given the root of this mount namespace and leaves nothing of the host in it. Places
-// are found beneath the root without following any link, so that an image cannot lead a mount elsewhere.
+// mountAll makes the given tree the root of this mount namespace and removes the host's mounts. Mount points are opened
+// beneath the root without following links, so an image cannot redirect a mount.
 func mountAll(p *Plan, tree int, volumes []int) error {
 	defer unix.Close(tree)
 	defer closeAll(volumes)
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return failed("keep mounts to itself", err)
+		return failed("make mounts private", err)
 	}
 	staging, err := unix.Open(p.Staging, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return failed("open the place of the root", err)
+		return failed("open the staging folder", err)
 	}
 	err = attach(tree, staging)
 	_ = unix.Close(staging)
@@ -62,7 +62,7 @@ func mountAll(p *Plan, tree int, volumes []int) error {
 		}
 	}
 	if err := ownBootID(root); err != nil {
-		return failed("make a boot ID", err)
+		return failed("create a boot ID", err)
 	}
 	return pivot(root)
 }
@@ -82,7 +82,8 @@ func mountVolume(root, volume int, name string) error {
 	return attach(volume, target)
 }
 
-// pivot stacks the old root on the new one, in the same place, and takes it away: pivot_root(2), "pivot_root(".", ".")".
+// pivot stacks the old root on top of the new one and unmounts it, as described in pivot_root(2) under "pivot_root(".",
+// ".")".
 func pivot(root int) error {
 	if err := unix.Fchdir(root); err != nil {
 		return failed("enter the root", err)
@@ -91,7 +92,7 @@ func pivot(root int) error {
 		return failed("change the root", err)
 	}
 	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
-		return failed("leave the host", err)
+		return failed("unmount the host's root", err)
 	}
 	return os.Chdir("/")
 }
@@ -156,7 +157,7 @@ func newMount(kind string, options []string, attributes int) (int, error) {
 	return unix.Fsmount(context, unix.FSMOUNT_CLOEXEC, attributes)
 }
 
-// fillDevices shows the host's own few harmless devices: a user namespace cannot make any.
+// fillDevices binds harmless devices of the host: a user namespace cannot create any.
 func fillDevices(folder int) error {
 	for _, name := range devices {
 		file, err := unix.Openat(folder, name, unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0o666)
@@ -182,7 +183,7 @@ func fillDevices(folder int) error {
 	return nil
 }
 
-// mask covers a file with /dev/null and a folder with an empty one; what is not there needs none.
+// mask covers a file with /dev/null and a folder with an empty one. A missing path needs no mask.
 func mask(root int, name string) error {
 	target, err := openBeneath(root, name, unix.O_PATH)
 	if err == unix.ENOENT || err == unix.ENOTDIR {
@@ -227,7 +228,7 @@ func makeReadOnly(root int, name string) error {
 	return attach(tree, target)
 }
 
-// bind shows a path of the host at an open place.
+// bind mounts a path of the host on an open mount point.
 func bind(source string, target int, attributes uint64) error {
 	tree, err := clone(unix.AT_FDCWD, source)
 	if err != nil {
@@ -256,7 +257,7 @@ func attach(mount, target int) error {
 	return unix.MoveMount(mount, "", target, "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH)
 }
 
-// openFolder opens a folder of the root and makes what is missing of it.
+// openFolder opens a folder of the root and creates missing parts.
 func openFolder(root int, name string) (int, error) {
 	made := ""
 	for _, part := range strings.Split(strings.Trim(name, "/"), "/") {
@@ -274,7 +275,7 @@ func openFolder(root int, name string) (int, error) {
 	return openBeneath(root, made, unix.O_PATH|unix.O_DIRECTORY)
 }
 
-// openBeneath follows no link at all and never leaves the folder.
+// openBeneath follows no links and never leaves the folder.
 func openBeneath(folder int, name string, flags uint64) (int, error) {
 	how := unix.OpenHow{
 		Flags:   flags | unix.O_CLOEXEC | unix.O_NOFOLLOW,

@@ -1,6 +1,6 @@
-// Package boot makes the inside of a sandbox out of a fresh process: it was started in namespaces of its own, mounts its
-// root, gives up what it must not have, and goes on as the sandbox's PID 1. What an OCI runtime does, for the one kind of
-// sandbox that there is here, without a program between.
+// Package boot sets up the inside of a sandbox. A new process, started in its own namespaces, mounts its root, drops
+// its privileges and continues as the sandbox's PID 1. It does the work of an OCI runtime without another program, for
+// this one kind of sandbox.
 package boot
 
 import (
@@ -14,7 +14,7 @@ import (
 	"svc.dev/sandbox-agent/internal/kernel"
 )
 
-// SocketFd is where the launcher gives the plan and hears what became of it.
+// SocketFd is the socket on which the launcher sends the plan and receives the result.
 const SocketFd = 4
 
 const (
@@ -22,15 +22,15 @@ const (
 	maxDescriptors = 32
 )
 
-// Plan is what the launcher sends after the descriptor of the root's mount.
+// Plan is what the launcher sends after the descriptor of the root mount.
 type Plan struct {
-	// Staging is a folder of the host that the root is attached to for a moment.
+	// Staging is a folder of the host to which the root is attached temporarily.
 	Staging  string   `json:"staging"`
 	Hostname string   `json:"hostname"`
 	Cwd      string   `json:"cwd"`
 	Env      []string `json:"env"`
 	Mounts   []Mount  `json:"mounts"`
-	// Volumes are the places of the mounts that come after the root's.
+	// Volumes are the mount points of the mounts that follow the root.
 	Volumes      []string `json:"volumes"`
 	Masked       []string `json:"masked"`
 	ReadOnly     []string `json:"read_only"`
@@ -39,14 +39,14 @@ type Plan struct {
 	Filter []byte `json:"filter"`
 }
 
-// Mount is a fresh file system of the sandbox's own.
+// Mount is a new file system in the sandbox.
 type Mount struct {
 	Destination string   `json:"destination"`
 	Type        string   `json:"type"`
 	Options     []string `json:"options"`
 }
 
-// receive answers the plan and the mounts for it; nil and no error when the launcher is gone.
+// receive returns the plan and its mounts, or nil without an error if the launcher is gone.
 func receive() (*Plan, []int, error) {
 	one, rights := make([]byte, 1), make([]byte, unix.CmsgSpace(4*maxDescriptors))
 	n, oobn, _, _, err := unix.Recvmsg(SocketFd, one, rights, unix.MSG_CMSG_CLOEXEC)
@@ -73,7 +73,7 @@ func receive() (*Plan, []int, error) {
 		return nil, nil, err
 	}
 	if len(mounts) != len(plan.Volumes)+1 {
-		return nil, nil, errors.New("the launcher sent other mounts than it named")
+		return nil, nil, errors.New("the launcher sent a different number of mounts than the plan names")
 	}
 	return &plan, mounts, nil
 }
@@ -93,8 +93,8 @@ func (socketReader) Read(p []byte) (int, error) {
 	}
 }
 
-// Run answers whether this process is a sandbox's PID 1 now, with everything taken away that it must not have. What failed
-// was told to the launcher.
+// Run sets up the sandbox and reports whether this process is now its PID 1, with all privileges dropped. Failures are
+// reported to the launcher.
 func Run() bool {
 	unix.CloseOnExec(SocketFd)
 	plan, mounts, err := receive()
@@ -114,10 +114,10 @@ func Run() bool {
 }
 
 func enter(p *Plan, mounts []int) error {
-	// Here and not when it was started: a process that is born into a group would see its parent's as the root of all.
+	// Created here rather than at the start: otherwise the parent's group would be the root of the namespace.
 	if entered == 0 {
 		if err := kernel.AllThreads(unix.SYS_UNSHARE, cloneNewCgroup); err != nil {
-			return failed("make the cgroup namespace", err)
+			return failed("create the cgroup namespace", err)
 		}
 	}
 	if err := mountAll(p, mounts[0], mounts[1:]); err != nil {
@@ -128,7 +128,7 @@ func enter(p *Plan, mounts []int) error {
 	}
 	unix.Umask(0o022)
 	if err := os.MkdirAll(p.Cwd, 0o755); err != nil {
-		return failed("make the working folder", err)
+		return failed("create the working folder", err)
 	}
 	if err := os.Chdir(p.Cwd); err != nil {
 		return failed("enter the working folder", err)

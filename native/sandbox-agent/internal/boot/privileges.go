@@ -10,7 +10,7 @@ import (
 	"svc.dev/sandbox-agent/internal/kernel"
 )
 
-// By the names that entry uses.
+// Named, because entry uses them.
 const (
 	prCapbsetDrop   = unix.PR_CAPBSET_DROP
 	prSetNoNewPrivs = unix.PR_SET_NO_NEW_PRIVS
@@ -51,22 +51,23 @@ func dropPrivileges(p *Plan) error {
 			return failed("clear ambient capabilities", err)
 		}
 		if err := kernel.AllThreads(unix.SYS_PRCTL, prSetNoNewPrivs, 1); err != nil {
-			return failed("refuse new privileges", err)
+			return failed("set no_new_privs", err)
 		}
 	}
 	if err := kernel.Capset(kept); err != nil {
 		return failed("set capabilities", err)
 	}
 	if len(p.Filter) == 0 || len(p.Filter)%unix.SizeofSockFilter != 0 {
-		return errors.New("the plan has no filter of system calls")
+		return errors.New("the plan has no seccomp filter")
 	}
 	if err := kernel.Filter(p.Filter); err != nil {
-		return failed("filter system calls", err)
+		return failed("install the seccomp filter", err)
 	}
 	return verify(kept)
 }
 
-// verify reads what the kernel says of each thread: one that kept something would hand it on to what it starts.
+// verify reads the state of each thread from the kernel: a thread with leftover privileges would pass them on to its
+// children.
 func verify(kept uint64) error {
 	threads, err := os.ReadDir("/proc/self/task")
 	if err != nil {
@@ -76,19 +77,19 @@ func verify(kept uint64) error {
 	for _, thread := range threads {
 		content, err := os.ReadFile("/proc/self/task/" + thread.Name() + "/status")
 		if err != nil {
-			return failed("look at a thread", err)
+			return failed("read the status of a thread", err)
 		}
 		for _, line := range [...]string{"CapInh:\t" + none, "CapPrm:\t" + set, "CapEff:\t" + set, "CapBnd:\t" + set, "CapAmb:\t" + none,
 			"NoNewPrivs:\t1", "Seccomp:\t2"} {
 			if !strings.Contains(string(content), "\n"+line+"\n") {
-				return errors.New("a thread is not as it must be: " + line)
+				return errors.New("a thread kept privileges: " + line)
 			}
 		}
 	}
 	return nil
 }
 
-// hex is how /proc shows a set.
+// hex formats a set as /proc shows it.
 func hex(set uint64) string {
 	const digits = "0123456789abcdef"
 	out := make([]byte, 16)

@@ -1,5 +1,5 @@
-// Package bridge carries the platform's connection into a sandbox whose engine hands over no listening socket: the engine
-// starts this job inside the sandbox, and standard input and output become a connection to the helper.
+// Package bridge carries the platform's connection into a sandbox whose engine cannot pass a listening socket. The
+// engine starts this job inside the sandbox, and standard input and output become a connection to the helper.
 package bridge
 
 import (
@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SocketName is abstract: it lies in the sandbox's own network namespace and has no file that could be replaced.
+// SocketName is abstract: it belongs to the sandbox's own network namespace and has no file that could be replaced.
 const SocketName = "@svc-sandbox-agent"
 
 const (
@@ -22,7 +22,8 @@ const (
 	copyBytes    = 128 << 10
 )
 
-// Listen makes the helper's socket, as the first thing that happens in a sandbox: nothing else can have the name.
+// Listen binds the helper's socket before anything else runs in the sandbox, so that no other process can take the
+// name.
 func Listen() (int, error) {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -38,15 +39,16 @@ func Listen() (int, error) {
 	return fd, nil
 }
 
-// FromOutside says whether the other end was put into the sandbox by the engine: its parent is in no namespace of ours, so
-// it reads as 0. Everything that was started inside has a parent inside.
+// FromOutside reports whether the engine started the peer: its parent is outside the sandbox's PID namespace and
+// therefore reads as 0. Processes started inside have a parent inside.
 func FromOutside(fd int) bool {
 	peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil || peer.Uid != 0 {
 		return false
 	}
-	// gVisor answers with who asks, whoever the peer is (its issue 173), so nobody can be told from another there: what is
-	// inside may take the platform's place, which gives it nothing that it has not. We never connect to ourselves.
+	// gVisor returns the caller's own PID for every peer (its issue 173), so peers cannot be told apart there: a
+	// process in the sandbox can take the platform's place, which gives it no further rights. The helper never connects
+	// to itself.
 	if int(peer.Pid) == os.Getpid() {
 		return true
 	}
@@ -54,15 +56,15 @@ func FromOutside(fd int) bool {
 	if err != nil {
 		return false
 	}
-	// The name, in parentheses, may itself hold anything.
+	// The name in parentheses may contain anything.
 	after := string(content[strings.LastIndexByte(string(content), ')')+1:])
 	fields := strings.Fields(after)
 	return len(fields) > 1 && fields[1] == "0"
 }
 
-// Run connects and copies until either side ends.
+// Run connects and copies in both directions until either side ends.
 func Run() int {
-	runtime.GOMAXPROCS(1) // threads count against the sandbox's limit
+	runtime.GOMAXPROCS(1) // threads count toward the sandbox's limit
 	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 	fd, err := connect()
 	if err != nil {
@@ -75,17 +77,18 @@ func Run() int {
 	socket := os.NewFile(uintptr(fd), "helper")
 	go func() {
 		_, _ = io.CopyBuffer(onlyWriter{socket}, onlyReader{os.Stdin}, make([]byte, copyBytes))
-		os.Exit(0) // the platform let go
+		os.Exit(0) // the platform closed its end
 	}()
 	_, _ = io.CopyBuffer(onlyWriter{os.Stdout}, onlyReader{socket}, make([]byte, copyBytes))
 	return 0
 }
 
-// Without these io.Copy would take paths through splice, which gain nothing here and need a pipe each.
+// Hides the methods with which io.Copy would use splice(2), which gains nothing here and needs a pipe for each
+// direction.
 type onlyReader struct{ io.Reader }
 type onlyWriter struct{ io.Writer }
 
-// connect waits for a helper that is still starting.
+// connect retries while the helper is starting.
 func connect() (int, error) {
 	for deadline := time.Now().Add(connectLimit); ; time.Sleep(connectPoll) {
 		fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)

@@ -1,4 +1,4 @@
-// Package cgroup reads control groups, on v1, hybrid and v2 layouts.
+// Package cgroup reads control groups in v1, hybrid and v2 layouts.
 package cgroup
 
 import (
@@ -9,17 +9,17 @@ import (
 )
 
 const (
-	// Unified names the hierarchy of v2 among the controllers.
+	// Unified is the key of the v2 hierarchy among the controllers.
 	Unified = "unified"
-	// UnifiedMount is where v2 is mounted if it has the controllers.
+	// UnifiedMount is where v2 is mounted if it owns the controllers.
 	UnifiedMount = "/sys/fs/cgroup"
 )
 
-// Unknown marks a figure that this kernel does not count.
+// Unknown marks a value that this kernel does not count.
 const Unknown = -1
 
-// Mounts returns controller (or Unified) -> mount point, and the options of v2. The first mount of each counts, which is
-// the system's own: later ones are other software's, and may lie on top of one another.
+// Mounts maps each controller (or Unified) to its mount point, and returns the options of v2. The first mount of each
+// is the system's own and counts; later ones belong to other software and may be stacked.
 func Mounts(mountinfo string) (map[string]string, string) {
 	found, options := map[string]string{}, ""
 	note := func(name, point string) {
@@ -36,7 +36,7 @@ func Mounts(mountinfo string) (map[string]string, string) {
 		switch tail[0] {
 		case "cgroup2":
 			note(Unified, fields[4])
-			options = tail[2] // the same for each mount of it
+			options = tail[2] // the same for each of its mounts
 		case "cgroup":
 			for _, option := range strings.Split(tail[2], ",") {
 				if slices.Contains([]string{"memory", "pids", "cpu", "cpuacct", "freezer"}, option) {
@@ -48,10 +48,10 @@ func Mounts(mountinfo string) (map[string]string, string) {
 	return found, options
 }
 
-// Group is one control group: controller -> directory, or only Unified on v2.
+// Group is one control group: a map of controller to directory, with only Unified on v2.
 type Group map[string]string
 
-// Own returns the group of a container as its own mounts show it.
+// Own returns the group of a container as seen in its own mounts.
 func Own() (Group, error) {
 	content, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -61,16 +61,16 @@ func Own() (Group, error) {
 	if mounts[Unified] == UnifiedMount {
 		return Group{Unified: UnifiedMount}, nil
 	}
-	delete(mounts, Unified) // it has no controllers here
+	delete(mounts, Unified) // in this layout it has no controllers
 	return mounts, nil
 }
 
-// Usage is what the processes of a group use, or have used since it exists. A figure may be Unknown.
+// Usage is the resource usage of a group's processes since it was created. A value may be Unknown.
 type Usage struct {
 	CPUMicroseconds int64 `json:"cpu_us"`
 	MemoryBytes     int64 `json:"memory_bytes"`
 	Pids            int64 `json:"pids"`
-	// OOMKills counts the processes that the kernel killed for the group's memory limit.
+	// OOMKills counts the processes that the kernel killed because of the group's memory limit.
 	OOMKills int64 `json:"oom_kills"`
 }
 
@@ -96,7 +96,7 @@ func (g Group) Usage() Usage {
 	}
 }
 
-// OOMKills counts the processes that the kernel killed for the group's memory limit.
+// OOMKills counts the processes that the kernel killed because of the group's memory limit.
 func (g Group) OOMKills() int64 {
 	if _, isUnified := g[Unified]; isUnified {
 		return g.Field(Unified, "memory.events", "oom_kill")
@@ -104,7 +104,7 @@ func (g Group) OOMKills() int64 {
 	return g.Field("memory", "memory.oom_control", "oom_kill")
 }
 
-// Field reads a line `NAME value` of a file, such as memory.events or cpu.stat.
+// Field reads the value of a line `NAME VALUE` in a file such as memory.events or cpu.stat.
 func (g Group) Field(controller, file, name string) int64 {
 	for line := range strings.Lines(g.read(controller, file)) {
 		fields := strings.Fields(line)
@@ -119,7 +119,7 @@ func (g Group) number(controller, file string) int64 {
 	return parse(strings.TrimSpace(g.read(controller, file)))
 }
 
-// read returns the empty text for a file that is not there.
+// read returns an empty string for a missing file.
 func (g Group) read(controller, file string) string {
 	directory, found := g[controller]
 	if !found {

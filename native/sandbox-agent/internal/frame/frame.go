@@ -1,4 +1,4 @@
-// Package frame is the wire format between the platform and the helper; PROTOCOL.md describes it.
+// Package frame implements the wire format between platform and helper, described in PROTOCOL.md.
 package frame
 
 import (
@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	// HeaderBytes: payload length (u32), type (u8), stream (u32), all big-endian.
+	// HeaderBytes is the size of a header: payload length (u32), type (u8), stream (u32), all big-endian.
 	HeaderBytes = 9
 	// MaxPayloadBytes bounds every frame; a longer one ends the connection.
 	MaxPayloadBytes = 1 << 20
-	// MaxDataBytes is the most that one Data frame of ours carries, so that no stream holds the line for long.
+	// MaxDataBytes bounds the payload of the data frames sent here, so that no stream blocks the connection for long.
 	MaxDataBytes = 128 << 10
-	// WindowBytes is what each side may send on a fresh stream before the other grants more.
+	// WindowBytes is what each side may send on a new stream before the other side grants more.
 	WindowBytes = 256 << 10
-	// TransferWindowBytes is what a transfer is granted in all.
+	// TransferWindowBytes is the total window of a transfer.
 	TransferWindowBytes = 1 << 20
-	// pooledBytes is where a payload is worth to be used again.
+	// pooledBytes is the payload size from which a buffer is worth reusing.
 	pooledBytes = 8 << 10
 )
 
@@ -37,16 +37,16 @@ const (
 )
 
 // ErrTooLong is a protocol violation: the peer announced a payload above MaxPayloadBytes.
-var ErrTooLong = errors.New("frame is longer than the limit")
+var ErrTooLong = errors.New("frame exceeds the size limit")
 
-// Frame is one decoded message. Payload belongs to the reader, who may give it back by Recycle.
+// Frame is one decoded message. The reader owns Payload and may return it with Recycle.
 type Frame struct {
 	Type    byte
 	Stream  uint32
 	Payload []byte
 }
 
-// payloads are used again: at hundreds of megabytes in a second the collector would have more to do than we.
+// payloads are pooled: at hundreds of megabytes per second, garbage collection would dominate.
 var payloads = sync.Pool{New: func() any { return new([MaxDataBytes + 1]byte) }}
 
 func newPayload(length int) []byte {
@@ -56,22 +56,22 @@ func newPayload(length int) []byte {
 	return payloads.Get().(*[MaxDataBytes + 1]byte)[:length]
 }
 
-// Recycle takes a payload back, whole as it was read. Nobody may use it afterwards.
+// Recycle returns a payload, in its full length, to the pool. The caller must not use it afterwards.
 func Recycle(payload []byte) {
 	if cap(payload) == MaxDataBytes+1 {
 		payloads.Put((*[MaxDataBytes + 1]byte)(payload[:MaxDataBytes+1]))
 	}
 }
 
-// Reader reads frames with few system calls: headers come with what follows them.
+// Reader reads frames with few system calls: a header is read together with what follows it.
 type Reader struct {
 	source *bufio.Reader
 }
 
-// NewReader has a small buffer: what is long is read into its own place.
+// NewReader uses a small buffer: long payloads are read directly into their own buffer.
 func NewReader(source io.Reader) *Reader { return &Reader{bufio.NewReaderSize(source, 4<<10)} }
 
-// Read takes exactly one frame. io.EOF means the peer closed between frames.
+// Read returns one frame. io.EOF means that the peer closed between frames.
 func (r *Reader) Read() (Frame, error) {
 	var header [HeaderBytes]byte
 	if _, err := io.ReadFull(r.source, header[:]); err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing/iotest"
 )
 
-// FuzzRead: frames are read the same however the bytes come, written again they are the same bytes, and none is longer than
-// the limit.
+// FuzzRead checks that frames are read the same however the bytes arrive, that writing them again yields the same
+// bytes, and that none exceeds the limit.
 func FuzzRead(f *testing.F) {
 	hello := append(make([]byte, HeaderBytes), "{}"...)
 	PutHeader(hello, Hello, 0, 2)
@@ -26,18 +26,18 @@ func FuzzRead(f *testing.F) {
 		whole, wholeEnd := readFrames(t, bytes.NewReader(input))
 		pieces, piecesEnd := readFrames(t, iotest.OneByteReader(bytes.NewReader(input)))
 		if !bytes.Equal(whole, pieces) || wholeEnd != piecesEnd {
-			t.Fatalf("bytewise %d bytes (%v), at once %d (%v)", len(pieces), piecesEnd, len(whole), wholeEnd)
+			t.Fatalf("bytewise %d bytes (%v), at once %d bytes (%v)", len(pieces), piecesEnd, len(whole), wholeEnd)
 		}
 		if !bytes.HasPrefix(input, whole) {
-			t.Fatal("frames are not what was sent")
+			t.Fatal("the frames differ from the bytes sent")
 		}
 		if wholeEnd == io.EOF && len(whole) != len(input) {
-			t.Fatalf("%d bytes of %d were read", len(whole), len(input))
+			t.Fatalf("%d of %d bytes were read", len(whole), len(input))
 		}
 	})
 }
 
-// readFrames answers the frames as they would be sent, and why there are no more.
+// readFrames returns the encoded frames, and the error that ended them.
 func readFrames(t *testing.T, source io.Reader) ([]byte, error) {
 	out := []byte{}
 	reader := NewReader(source)
@@ -45,7 +45,7 @@ func readFrames(t *testing.T, source io.Reader) ([]byte, error) {
 		f, err := reader.Read()
 		if err != nil {
 			if err != io.EOF && err != io.ErrUnexpectedEOF && !errors.Is(err, ErrTooLong) {
-				t.Fatalf("unknown error %v", err)
+				t.Fatalf("unexpected error %v", err)
 			}
 			return out, err
 		}

@@ -1,5 +1,5 @@
-// Package fsat reaches files below an open folder, step by step and without following a link: whatever somebody else does
-// to the names meanwhile, the work stays below that folder.
+// Package fsat accesses files below an open folder, step by step and without following links, so that concurrent
+// changes of names cannot lead out of that folder.
 package fsat
 
 import (
@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Remove removes the named file, or the folder with all its content.
+// Remove removes the named file, or the folder with all its contents.
 func Remove(parent int, name string) error {
 	err := unix.Unlinkat(parent, name, 0)
 	if err != unix.EISDIR && err != unix.EPERM {
@@ -31,7 +31,7 @@ func Remove(parent int, name string) error {
 	return unix.Unlinkat(parent, name, unix.AT_REMOVEDIR)
 }
 
-// Names lists an open folder.
+// Names returns the names in an open folder.
 func Names(fd int) ([]string, error) {
 	names := []string{}
 	buffer := make([]byte, 64<<10)
@@ -44,12 +44,12 @@ func Names(fd int) ([]string, error) {
 	}
 }
 
-// OpenFolder opens a folder of an open folder; a link is refused.
+// OpenFolder opens a folder in an open folder and rejects links.
 func OpenFolder(at int, name string) (int, error) {
 	return unix.Openat(at, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 }
 
-// Lstat is of the name itself, not of what a link leads to.
+// Lstat does not follow a link.
 func Lstat(at int, name string) (*unix.Stat_t, error) {
 	stat := &unix.Stat_t{}
 	if err := unix.Fstatat(at, name, stat, unix.AT_SYMLINK_NOFOLLOW); err != nil {
@@ -58,13 +58,13 @@ func Lstat(at int, name string) (*unix.Stat_t, error) {
 	return stat, nil
 }
 
-// SetTime leaves the time of the last access as it is.
+// SetTime sets the modification time and keeps the access time.
 func SetTime(at int, name string, modified time.Time) {
 	times := []unix.Timespec{{Nsec: unix.UTIME_OMIT}, {Sec: modified.Unix(), Nsec: int64(modified.Nanosecond())}}
 	_ = unix.UtimesNanoAt(at, name, times, unix.AT_SYMLINK_NOFOLLOW)
 }
 
-// ReadLink reads at most 4 KiB, which is the longest target that Linux takes.
+// ReadLink reads at most 4 KiB, the longest target that Linux allows.
 func ReadLink(at int, name string) (string, error) {
 	buffer := make([]byte, unix.PathMax)
 	count, err := unix.Readlinkat(at, name, buffer)

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inRootOnly follows no link and enters no other mount: what a sandbox made of its files leads nowhere.
+// inRootOnly follows no links and enters no other mounts, so that the sandbox's files cannot lead outside.
 const inRootOnly = unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_NO_XDEV
 
 // adjust sets the limits, the host name and the host files of a running sandbox that has not been used yet.
@@ -16,7 +16,7 @@ func (h *host) adjust(r *request) (any, error) {
 	if err != nil {
 		return nil, step("read the state", err)
 	}
-	pinned, err := pidfd(s) // from here on its pid is not another's
+	pinned, err := pidfd(s) // pinned: from here on its PID cannot be reused
 	if err != nil {
 		return nil, step("find the sandbox's first process", err)
 	}
@@ -44,7 +44,7 @@ func setHostname(pid int, name string) error {
 	})
 }
 
-// writeFiles replaces the content of files that fillDisk made. No link is followed and nothing is created.
+// writeFiles replaces the content of files that fillDisk created. It follows no links and creates no files.
 func writeFiles(pid int, files map[string]string) error {
 	root, err := unix.Open("/proc/"+strconv.Itoa(pid)+"/root", unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {

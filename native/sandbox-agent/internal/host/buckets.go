@@ -13,24 +13,24 @@ import (
 
 const maxBuckets = 8
 
-// bucket is a folder of a bucket in a sandbox, served over FUSE by a program beside the platform.
+// bucket is a mounted folder of a bucket, served over FUSE by a program outside the sandbox.
 type bucket struct {
 	Path     string `json:"path"`
 	ReadOnly bool   `json:"read_only"`
-	// Program serves it, with these settings and with ids that no other process of this machine has.
+	// Program serves the mount with these settings, under user and group IDs that no other process of this machine has.
 	Program  string         `json:"program"`
 	Settings map[string]any `json:"settings"`
-	// Spool is a folder of its own for files that are being written.
+	// Spool is a folder for files being written, used by this mount only.
 	Spool string `json:"spool"`
 }
 
-// folder is a mount in a sandbox, besides its root.
+// folder is a mount of a sandbox other than its root.
 type folder struct {
 	Path     string
 	ReadOnly bool
 }
 
-// folders are volumes first, then buckets.
+// folders returns the volumes, then the buckets.
 func (p *plan) folders() []folder {
 	all := []folder{}
 	for _, each := range p.Volumes {
@@ -42,7 +42,7 @@ func (p *plan) folders() []folder {
 	return all
 }
 
-// openFolders mounts volumes and buckets at no place, in the order of folders. The caller closes them.
+// openFolders creates detached mounts of the volumes and buckets, in the order of folders. The caller closes them.
 func (h *host) openFolders(p *plan, userns int, base uint32) ([]int, error) {
 	if len(p.Buckets) > maxBuckets {
 		return nil, step("read a request", errors.New("too many buckets"))
@@ -62,8 +62,8 @@ func (h *host) openFolders(p *plan, userns int, base uint32) ([]int, error) {
 	return mounts, nil
 }
 
-// openBucket starts the program at one end of a new FUSE connection and answers a mount of the other. The program ends with the
-// last mount; ids of files are those of the host, since not every kernel maps them for FUSE.
+// openBucket starts the program on one end of a new FUSE connection and returns a detached mount of the other. The
+// program ends with the last mount. Files have host IDs, since not every kernel maps IDs for FUSE.
 func (h *host) openBucket(b bucket, base, count uint32) (int, error) {
 	device, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0)
 	if err != nil {
@@ -111,7 +111,7 @@ func mountFuse(device int, readOnly bool) (int, error) {
 	return unix.Fsmount(context, unix.FSMOUNT_CLOEXEC, flags)
 }
 
-// serveBucket runs the program under the last ids of the sandbox's range, which are this sandbox's alone.
+// serveBucket runs the program under the last IDs of the sandbox's range, which no other sandbox has.
 func (h *host) serveBucket(b bucket, device *os.File, base, count uint32) error {
 	id := base + count - 1
 	spool, err := openSpool(b.Spool, int(id))
@@ -132,7 +132,7 @@ func (h *host) serveBucket(b bucket, device *os.File, base, count uint32) error 
 		return err
 	}
 	defer theirs.Close()
-	_, err = ours.Write(content) // far less than a pipe takes
+	_, err = ours.Write(content) // fits into the pipe's buffer
 	_ = ours.Close()
 	if err != nil {
 		return err
@@ -150,7 +150,7 @@ func (h *host) serveBucket(b bucket, device *os.File, base, count uint32) error 
 	return err
 }
 
-// openSpool makes the folder anew: what a previous program left has no names.
+// openSpool recreates the folder. Files of a previous program are unlinked already.
 func openSpool(name string, id int) (*os.File, error) {
 	if err := os.MkdirAll(name, 0o700); err != nil {
 		return nil, err

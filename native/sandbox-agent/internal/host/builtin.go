@@ -20,15 +20,15 @@ const (
 	bootTimeout = 20 // seconds
 )
 
-// builtinStart is a start without an OCI runtime: our own helper is the sandbox's first process from its first instruction
-// on, and makes the inside by itself (package boot) while this side makes the root.
+// builtinStart is a start without an OCI runtime: the helper is the sandbox's first process from its first instruction
+// on. It sets up the inside (package boot) while the launcher sets up the root.
 type builtinStart struct {
 	pid    int
 	spaces *namespaces
 	socket *os.File
 }
 
-// runBuiltin prepares root and network while the first process gets going.
+// runBuiltin prepares root and network while the first process starts.
 func (h *host) runBuiltin(s *state, p *plan, base uint32) error {
 	if err := h.cgroups.create(s.Sandbox, p.Limits); err != nil {
 		return err
@@ -57,7 +57,7 @@ func (b *builtinStart) close() {
 	_ = b.socket.Close()
 }
 
-// ownBinary is a read-only view of the helper, so that nothing can be written through the /proc/PID/exe of a sandbox.
+// ownBinary is a read-only view of the helper, so that a sandbox cannot write through its /proc/PID/exe.
 type ownBinary struct {
 	once sync.Once
 	fd   int
@@ -91,7 +91,7 @@ func readOnlySelf() (int, error) {
 	return tree, nil
 }
 
-// beginBuiltin starts the first process in all of its namespaces and in its control group. It waits for the plan.
+// beginBuiltin starts the first process in its namespaces and its control group. It then waits for the plan.
 func (h *host) beginBuiltin(sandbox string, base, count uint32) (*builtinStart, error) {
 	listener, err := listen(h.socket(sandbox))
 	if err != nil {
@@ -100,7 +100,7 @@ func (h *host) beginBuiltin(sandbox string, base, count uint32) (*builtinStart, 
 	defer unix.Close(listener)
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return nil, step("make the boot socket", err)
+		return nil, step("create the boot socket", err)
 	}
 	started := &builtinStart{socket: os.NewFile(uintptr(pair[0]), "boot")}
 	theirs := os.NewFile(uintptr(pair[1]), "boot")
@@ -122,13 +122,13 @@ func (h *host) beginBuiltin(sandbox string, base, count uint32) (*builtinStart, 
 		started.spaces, err = namespacesOf(started.pid)
 	}
 	if err != nil {
-		_ = started.socket.Close() // it ends when this is closed
+		_ = started.socket.Close() // the first process exits when this is closed
 		return nil, err
 	}
 	return started, nil
 }
 
-// forkBuiltin runs on a thread that stands in the sandbox's control group when it forks and is thrown away.
+// forkBuiltin must run on a thread that is in the sandbox's control group and is discarded afterwards.
 func (h *host) forkBuiltin(started *builtinStart, sandbox, binary string, base, count uint32, files []uintptr) error {
 	mapping := []syscall.SysProcIDMap{{ContainerID: 0, HostID: int(base), Size: int(count)}}
 	attr := &unix.SysProcAttr{
@@ -146,11 +146,12 @@ func (h *host) forkBuiltin(started *builtinStart, sandbox, binary string, base, 
 		defer group.Close()
 		attr.UseCgroupFD, attr.CgroupFD = true, int(group.Fd())
 	}
-	// The sandbox must not inherit the keys of the launcher's parent.
+	// The sandbox must not inherit the keyring of the launcher's parent.
 	if _, err := unix.KeyctlInt(unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0, 0, 0); err != nil && err != unix.ENOSYS {
-		return step("join a keyring of its own", err)
+		return step("join a new keyring", err)
 	}
-	// One processor: what it does until it is ready is one thing after the other, and each further thread would have to be told.
+	// One processor: it works sequentially until it is ready, and every further thread would need the same system
+	// calls.
 	started.pid, _, err = h.reaper.Start(binary, []string{helperName, "init", "--boot"},
 		&syscall.ProcAttr{Files: files, Sys: attr, Env: []string{"GOMAXPROCS=1"}})
 	return step("start the first process", err)
@@ -170,7 +171,7 @@ func namespacesOf(pid int) (*namespaces, error) {
 	return &namespaces{user: user, network: network}, nil
 }
 
-// finish hands the root over and waits until the inside is made and everything is given up.
+// finish sends the root and waits until the inside is set up and all privileges are dropped.
 func (h *host) finish(started *builtinStart, place string, p *plan, base uint32) error {
 	content, err := h.bootPlan(place, p)
 	if err != nil {
@@ -191,13 +192,13 @@ func (h *host) finish(started *builtinStart, place string, p *plan, base uint32)
 	_ = unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &limit)
 	_ = unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO, &limit)
 	if err := unix.Sendmsg(fd, []byte{0}, unix.UnixRights(append([]int{root}, volumes...)...), nil, unix.MSG_NOSIGNAL); err != nil {
-		return step("hand the root over", err)
+		return step("send the root", err)
 	}
 	if _, err := started.socket.Write(content); err != nil {
-		return step("hand the plan over", err)
+		return step("send the plan", err)
 	}
 	if err := unix.Shutdown(fd, unix.SHUT_WR); err != nil {
-		return step("hand the plan over", err)
+		return step("send the plan", err)
 	}
 	answer, err := io.ReadAll(io.LimitReader(started.socket, maxComplaintBytes))
 	if err != nil {
@@ -209,7 +210,7 @@ func (h *host) finish(started *builtinStart, place string, p *plan, base uint32)
 	if len(answer) == 0 {
 		answer = []byte("it ended without a word")
 	}
-	return step("make the inside", errors.New(string(answer)))
+	return step("set up the sandbox", errors.New(string(answer)))
 }
 
 type ociConfig struct {
@@ -236,11 +237,11 @@ func (h *host) bootPlan(place string, p *plan) ([]byte, error) {
 	}
 	filter, err := h.filters.of(config.Linux.Seccomp)
 	if err != nil {
-		return nil, step("compile the filter of system calls", err)
+		return nil, step("compile the seccomp filter", err)
 	}
 	mounts := []boot.Mount{}
 	for _, mount := range config.Mounts {
-		if mount.Type != "bind" { // the helper's own file, which runs already
+		if mount.Type != "bind" { // a bind of the helper's file, which is already running
 			mounts = append(mounts, mount)
 		}
 	}
@@ -256,7 +257,7 @@ func (h *host) bootPlan(place string, p *plan) ([]byte, error) {
 	return content, step("write the plan", err)
 }
 
-// filterCache keeps the last filter: all sandboxes have the same profile.
+// filterCache keeps the last filter, since all sandboxes have the same profile.
 type filterCache struct {
 	mu       sync.Mutex
 	profile  string
@@ -277,7 +278,7 @@ func (f *filterCache) of(profile []byte) ([]byte, error) {
 	return compiled, nil
 }
 
-// openTree copies the mount at a path, detached.
+// openTree creates a detached copy of the mount at a path.
 func openTree(name string) (int, error) {
 	return unix.OpenTree(unix.AT_FDCWD, name, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
 }

@@ -21,18 +21,18 @@ const (
 	killPollEvery = 10 * time.Millisecond
 )
 
-// cgroupLayout is how this machine mounts control groups.
+// cgroupLayout describes how this machine mounts control groups.
 type cgroupLayout struct {
-	// Version: v2, hybrid (v1 controllers beside a bare v2) or v1.
+	// version is v2, hybrid (v1 controllers next to an empty v2) or v1.
 	version string
-	// hierarchies: controller -> directory, with `unified` for v2. On v1 and hybrid these are binds of our own, since
-	// crun wants to see a v2 mount in their place.
+	// hierarchies maps each controller to its directory, with `unified` for v2. On v1 and hybrid these are our own
+	// binds, since crun expects a v2 mount in their place.
 	hierarchies map[string]string
-	// unifiedOptions of the machine's v2 mount, which another mount must not take away.
+	// unifiedOptions are the options of the machine's v2 mount, which another mount must keep.
 	unifiedOptions string
 }
 
-// detectCgroups reads the layout and prepares it in this mount namespace.
+// detectCgroups detects the layout and prepares it in this mount namespace.
 func detectCgroups(bindsUnder string) (cgroupLayout, error) {
 	mounts, options, err := cgroupMounts()
 	if err != nil {
@@ -47,7 +47,7 @@ func detectCgroups(bindsUnder string) (cgroupLayout, error) {
 	if _, found := mounts["unified"]; found {
 		layout.version = "hybrid"
 	}
-	delete(mounts, "unified") // it has no controllers here
+	delete(mounts, "unified") // in this layout it has no controllers
 	layout.unifiedOptions = options
 	favorMoves(bindsUnder, options)
 	for controller, point := range mounts {
@@ -63,10 +63,10 @@ func detectCgroups(bindsUnder string) (cgroupLayout, error) {
 	return layout, nil
 }
 
-// favorMoves makes moving a thread into a group cheap: on v1 each of the moves that a start needs would otherwise wait for a
-// grace period of the whole machine, milliseconds. The option is of the kernel as a whole and outlives the mount that asks
-// for it. Kernels before 6.0 do not know it and go on waiting. (A named v1 hierarchy could ask too, but containerd then
-// finds no statistics of its containers.)
+// favorMoves makes moving a thread into a group cheap: on v1, each move of a start would otherwise wait milliseconds
+// for an RCU grace period. The option applies to the whole kernel and outlives the mount that sets it. Kernels before
+// 6.0 lack it and keep waiting. (A named v1 hierarchy could set it too, but containerd would then not find the
+// statistics of its containers.)
 func favorMoves(under, options string) {
 	directory := under + "/unified"
 	if os.MkdirAll(directory, 0o700) != nil {
@@ -78,7 +78,8 @@ func favorMoves(under, options string) {
 	_ = os.Remove(directory)
 }
 
-// mountUnified mounts v2 with the options that it has: a mount in the host's control group namespace sets them for all.
+// mountUnified mounts v2 with its current options: a mount in the host's cgroup namespace sets the options of all v2
+// mounts.
 func mountUnified(at, options string) error {
 	kept := slices.DeleteFunc(strings.Split(options, ","), func(option string) bool {
 		return option == "" || option == "rw" || option == "ro" || option == "favordynmods"
@@ -98,7 +99,7 @@ func cgroupMounts() (map[string]string, string, error) {
 	return mounts, options, nil
 }
 
-// showUnified covers /sys/fs/cgroup with a bare v2 mount, here only, since crun refuses v1 and hybrid layouts.
+// showUnified covers /sys/fs/cgroup with a plain v2 mount in this namespace, since crun rejects v1 and hybrid layouts.
 func (l *cgroupLayout) showUnified() error {
 	if l.version == "v2" {
 		return nil
@@ -106,11 +107,11 @@ func (l *cgroupLayout) showUnified() error {
 	return step("mount cgroup2 for the runtime", mountUnified(unifiedMount, l.unifiedOptions))
 }
 
-// delegate makes the parent group and hands the controllers down to it (v2).
+// delegate creates the parent group and enables its controllers for children (v2).
 func (l *cgroupLayout) delegate() error {
 	for _, controllers := range []string{unifiedMount, unifiedMount + "/" + cgroupParent} {
 		if err := os.MkdirAll(controllers, 0o755); err != nil {
-			return step("make the cgroup parent", err)
+			return step("create the cgroup parent", err)
 		}
 		if err := os.WriteFile(controllers+"/cgroup.subtree_control", []byte("+cpu +memory +pids"), 0); err != nil {
 			return step("delegate cpu, memory and pids in "+controllers, err)
@@ -127,13 +128,13 @@ func (l *cgroupLayout) directory(controller, sandbox string) (string, bool) {
 	return base + "/" + cgroupParent + "/" + sandbox, found
 }
 
-// create makes the sandbox's group with its limits in every hierarchy that this machine has.
+// create creates the sandbox's group with its limits in every hierarchy of this machine.
 func (l *cgroupLayout) create(sandbox string, limits limits) error {
 	settings := l.settings(limits)
 	for controller := range l.hierarchies {
 		directory, _ := l.directory(controller, sandbox)
 		if err := os.MkdirAll(directory, 0o755); err != nil {
-			return step("make the cgroup", err)
+			return step("create the cgroup", err)
 		}
 		for _, setting := range settings[controller] {
 			err := os.WriteFile(directory+"/"+setting.file, []byte(setting.value), 0)
@@ -145,10 +146,10 @@ func (l *cgroupLayout) create(sandbox string, limits limits) error {
 	return nil
 }
 
-// adjust sets other limits on a group that exists.
+// adjust changes the limits of an existing group.
 func (l *cgroupLayout) adjust(sandbox string, limits limits) error {
 	if directory, found := l.directory("memory", sandbox); found && l.version != "v2" {
-		// Of two limits that bound each other the outer one goes away first; it is set again below.
+		// The limits bound each other, so the outer one is lifted first and set again below.
 		_ = os.WriteFile(directory+"/memory.memsw.limit_in_bytes", []byte("-1"), 0)
 	}
 	return l.create(sandbox, limits)
@@ -179,8 +180,8 @@ func (l *cgroupLayout) settings(limits limits) map[string][]cgroupSetting {
 	}
 }
 
-// join moves the calling thread, which must be locked and thrown away after its fork, into the group (v1 and hybrid). On
-// v2 the answer is a descriptor for the fork itself to use.
+// join moves the calling thread into the group (v1 and hybrid). The thread must be locked, and discarded after its
+// fork. On v2, join returns a descriptor for the fork itself.
 func (l *cgroupLayout) join(sandbox string) (*os.File, error) {
 	if l.version == "v2" {
 		directory, _ := l.directory("unified", sandbox)
@@ -197,7 +198,7 @@ func (l *cgroupLayout) join(sandbox string) (*os.File, error) {
 	return nil, nil
 }
 
-// kill ends every process of the group and waits until none is left.
+// kill kills every process of the group and waits until none is left.
 func (l *cgroupLayout) kill(sandbox string) error {
 	if l.version == "v2" {
 		directory, _ := l.directory("unified", sandbox)
@@ -211,10 +212,10 @@ func (l *cgroupLayout) kill(sandbox string) error {
 		for _, pid := range pids {
 			_ = unix.Kill(pid, unix.SIGKILL)
 		}
-		_ = l.thaw(sandbox) // frozen processes of v1 die when they move again
+		_ = l.thaw(sandbox) // frozen processes of v1 die only when thawed
 		time.Sleep(killPollEvery)
 	}
-	return step("kill the sandbox", errors.New("processes do not end"))
+	return step("kill the sandbox", errors.New("processes do not exit"))
 }
 
 func (l *cgroupLayout) processes(sandbox string) []int {
@@ -228,7 +229,8 @@ func (l *cgroupLayout) processes(sandbox string) []int {
 		return nil
 	}
 	for field := range strings.FieldsSeq(string(content)) {
-		// 0 is a process of another pid namespace. We are listed ourselves while the thread that started it is still ending.
+		// 0 is a process of another PID namespace. The launcher itself is listed while the thread that started the
+		// group's first process is still exiting.
 		if pid, err := strconv.Atoi(field); err == nil && pid > 0 && pid != os.Getpid() {
 			pids = append(pids, pid)
 		}
@@ -246,7 +248,7 @@ func (l *cgroupLayout) remove(sandbox string) error {
 	return nil
 }
 
-// removeGroup waits a moment for the kernel to let go of processes that have ended.
+// removeGroup retries while the kernel still holds exited processes.
 func removeGroup(directory string) error {
 	entries, err := os.ReadDir(directory)
 	if errors.Is(err, os.ErrNotExist) {
@@ -270,7 +272,7 @@ func removeGroup(directory string) error {
 	return err
 }
 
-// group is the sandbox's group as its counters are read.
+// group returns the sandbox's group for reading counters.
 func (l *cgroupLayout) group(sandbox string) cgroup.Group {
 	group := cgroup.Group{}
 	for controller := range l.hierarchies {

@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// aboveChildFiles copies a descriptor to a number that a fork of ours leaves alone in the child. Go moves what the child
-// inherits, and its own pipe, to the numbers right above the highest of `files` before it puts them in their places
-// (syscall.forkAndExecInChild1): whatever else is there, such as the program that is just being started by its descriptor,
-// would be lost. The copy is closed by whoever asked for it, after the fork.
+// aboveChildFiles duplicates a descriptor to a number that a fork does not overwrite in the child. Go moves the child's
+// files and its own pipe to the numbers above the highest of `files` before it puts them in place
+// (syscall.forkAndExecInChild1), which would overwrite other descriptors, such as the one of the program being started.
+// The caller closes the duplicate after the fork.
 func aboveChildFiles(fd int, files []uintptr) (int, error) {
-	lowest := max(slices.Max(files), uintptr(len(files))) + uintptr(len(files)) + 2 // each file once more, the pipe, and one
+	lowest := max(slices.Max(files), uintptr(len(files))) + uintptr(len(files)) + 2 // a copy of each file, the pipe, and one to spare
 	return unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, int(lowest))
 }

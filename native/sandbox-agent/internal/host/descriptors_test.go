@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A burst of starts leads to any number of open descriptors, so the files of a child may lie right below the program.
+// After a burst of starts any number of descriptors may be open, so a child's files may be right below the program's
+// descriptor.
 func TestAChildStartsWhereverItsFilesLieBesideTheProgram(t *testing.T) {
 	program, err := os.Open("/proc/self/exe")
 	if err != nil {

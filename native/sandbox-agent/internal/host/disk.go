@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fillDisk makes the overlay's own folders and the few files that a sandbox starts with. It writes to the bare disk, never
-// through the image, whose links could lead anywhere.
+// fillDisk creates the overlay's folders and the few files that a sandbox starts with. It writes to the disk directly,
+// never through the image, whose links could lead anywhere.
 func fillDisk(root string, files map[string]string) error {
 	if err := os.MkdirAll(root+"/upper", 0o755); err != nil {
 		return rootfsStep("prepare the disk", err)
@@ -36,7 +36,7 @@ func writeFirstFiles(root string, files map[string]string) error {
 	return nil
 }
 
-// isFilled: what fillDisk makes last is there.
+// isFilled reports whether the last step of fillDisk was done.
 func isFilled(root string) bool {
 	_, err := os.Lstat(root + "/work")
 	return err == nil

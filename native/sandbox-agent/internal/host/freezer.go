@@ -14,11 +14,11 @@ const (
 	freezePollEvery = time.Millisecond
 )
 
-// pause makes every process of a running sandbox stand still. It answers when all of them do.
+// pause freezes every process of a running sandbox and returns when all are frozen.
 func (h *host) pause(sandbox string) error {
 	s, err := h.readState(sandbox)
 	if err != nil || !alive(s) {
-		return step("pause the sandbox", errors.New("it does not run"))
+		return step("pause the sandbox", errors.New("the sandbox is not running"))
 	}
 	if err := h.cgroups.freeze(sandbox); err != nil {
 		_ = h.cgroups.thaw(sandbox)
@@ -27,7 +27,7 @@ func (h *host) pause(sandbox string) error {
 	return nil
 }
 
-// freezer: the file that freezes a group, and what is written to freeze and to thaw it.
+// freezer returns the file that freezes a group, and the values that freeze and thaw it.
 func (l *cgroupLayout) freezer(sandbox string) (file, freeze, thaw string, found bool) {
 	if l.version == "v2" {
 		directory, _ := l.directory("unified", sandbox)
@@ -43,7 +43,7 @@ func (l *cgroupLayout) freeze(sandbox string) error {
 		return step("freeze the sandbox", errors.New("this machine has no freezer"))
 	}
 	for waited := time.Duration(0); waited < freezeLimit; waited += freezePollEvery {
-		// Again each time: a v1 group that forks meanwhile stays FREEZING until it is told again.
+		// Written repeatedly: a v1 group that forks in the meantime stays FREEZING until it is frozen again.
 		if waited%(10*freezePollEvery) == 0 {
 			if err := os.WriteFile(file, []byte(freeze), 0); err != nil {
 				return step("freeze the sandbox", err)
@@ -54,10 +54,10 @@ func (l *cgroupLayout) freeze(sandbox string) error {
 		}
 		time.Sleep(freezePollEvery)
 	}
-	return step("freeze the sandbox", errors.New("its processes do not stand still"))
+	return step("freeze the sandbox", errors.New("the processes did not freeze in time"))
 }
 
-// thaw lets the processes go on; a group that is not frozen, or not there, is fine.
+// thaw resumes the processes. A group that is not frozen or does not exist is not an error.
 func (l *cgroupLayout) thaw(sandbox string) error {
 	file, _, thaw, found := l.freezer(sandbox)
 	if !found {

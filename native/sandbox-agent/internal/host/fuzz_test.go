@@ -18,8 +18,8 @@ const samplePlan = `{"id":1,"op":"start","sandbox":"sbx_one","plan":{"runtime_ki
 "linux":{"maskedPaths":["/proc/keys"],"namespaces":[{"type":"pid"}],
 "seccomp":{"defaultAction":"SCMP_ACT_ERRNO","architectures":["SCMP_ARCH_X86_64"],"syscalls":[{"names":["read"],"action":"SCMP_ACT_ALLOW"}]}}}}}`
 
-// FuzzPlan: a request is taken apart without a fault, and what a sandbox's first process and an OCI runtime are given of it
-// is whole: no mounts of the host, a filter, and the namespaces that were made.
+// FuzzPlan checks that any request is parsed without a panic, and that the plans for a sandbox's first process and for
+// an OCI runtime are complete: no mounts of the host, a seccomp filter, and the prepared namespaces.
 func FuzzPlan(f *testing.F) {
 	f.Add([]byte(samplePlan))
 	f.Add([]byte(`{"op":"start","sandbox":"../x","plan":{"config":null}}`))
@@ -32,7 +32,7 @@ func FuzzPlan(f *testing.F) {
 			return
 		}
 		if validID(r.Sandbox) && filepath.Base(r.Sandbox) != r.Sandbox {
-			t.Fatalf("%q is taken for an id", r.Sandbox)
+			t.Fatalf("%q is accepted as an ID", r.Sandbox)
 		}
 		for _, text := range []string{r.Plan.Network.Network, r.Plan.Network.Gateway} {
 			if address, err := parseAddress(text); err == nil && dotted(address) != text {
@@ -66,7 +66,7 @@ func checkBootPlan(t *testing.T, p *plan) {
 	}
 	for _, mount := range given.Mounts {
 		if mount.Type == "bind" {
-			t.Fatalf("%s of the host is handed over", mount.Destination)
+			t.Fatalf("%s of the host is passed on", mount.Destination)
 		}
 	}
 }
@@ -85,7 +85,7 @@ func checkBundle(t *testing.T, p *plan) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// By their exact names, as runtimes in C read them; Go would also take others that differ in case.
+	// By their exact names, as runtimes in C read them; Go also accepts names that differ in case.
 	var written, linux, root map[string]json.RawMessage
 	var namespaces []any
 	var path string
@@ -99,7 +99,7 @@ func checkBundle(t *testing.T, p *plan) {
 	}
 }
 
-// FuzzProcessStatus: a program names itself as it likes and is still found out.
+// FuzzProcessStatus checks that /proc/PID/stat is parsed correctly for any program name.
 func FuzzProcessStatus(f *testing.F) {
 	f.Add("sh", uint64(1234))
 	f.Add(") Z 1 (", uint64(1))
@@ -108,7 +108,7 @@ func FuzzProcessStatus(f *testing.F) {
 		_, _ = startTicksIn(name)
 		stat := "7 (" + name + ") S 1 7 7 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 " + strconv.FormatUint(ticks, 10) + " 1 2 3\n"
 		if got, err := startTicksIn(stat); err != nil || got != ticks {
-			t.Fatalf("%d (%v) instead of %d", got, err, ticks)
+			t.Fatalf("got %d (%v), want %d", got, err, ticks)
 		}
 	})
 }

@@ -8,14 +8,14 @@ import (
 	"svc.dev/sandbox-agent/internal/pack"
 )
 
-// Layer is a job of its own: it writes the changes on the disk of a stopped sandbox to standard output. The mount is at no
-// place and ends with the process.
+// Layer is a separate job: it writes the changes on the disk of a stopped sandbox to standard output. Its detached
+// mount ends with the process.
 func Layer(args []string) int {
 	if len(args) != 1 {
 		os.Stderr.WriteString("usage: sandbox-agent layer DISK\n")
 		return 2
 	}
-	_ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0) // its reader is gone
+	_ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0) // nothing reads the output of an orphan
 	if err := writeLayer(args[0]); err != nil {
 		os.Stderr.WriteString("sandbox-agent: layer: " + err.Error() + "\n")
 		return 1

@@ -15,7 +15,7 @@ import (
 	"svc.dev/sandbox-agent/internal/cgroup"
 )
 
-// mountPoints of a place, the upper ones first; those of the layers lie in /layers.
+// mountPoints of a place, topmost first. Layers are mounted below /layers.
 var mountPoints = [...]string{"/rootfs", "/disk"}
 
 // numberedPlaces have a mount point for each layer and each volume.
@@ -28,8 +28,8 @@ const (
 
 func (h *host) folder(sandbox string) string { return h.path("sandboxes") + "/" + sandbox }
 
-// place is where a sandbox's root is put together: in memory that only this process sees, or for a runtime that wants to find it
-// again in the run folder.
+// place returns the folder in which a sandbox's root is assembled: in memory and visible to this process only, or, for
+// a runtime that must find it later, in the run folder.
 func (h *host) place(sandbox, runtimeKind string) string {
 	if runtimeKind == "builtin" {
 		return h.path("roots") + "/" + sandbox
@@ -124,7 +124,7 @@ func (h *host) stats(sandbox string) (any, error) {
 		"cpu_us":       usage.CPUMicroseconds,
 	}
 	if s.Kind == "runsc" {
-		out["pids"] = -1 // counts the processes of gVisor, plus one for each process inside
+		out["pids"] = -1 // the count would include gVisor's own processes besides those inside
 	}
 	if used := l.diskBytes(s); used >= 0 {
 		out["disk_bytes"] = used
@@ -133,7 +133,8 @@ func (h *host) stats(sandbox string) (any, error) {
 	return out, nil
 }
 
-// diskBytes asks the root of the first process. That of gVisor's kernel is empty: a process beside it has the files.
+// diskBytes reads the root of the first process. For gVisor that root is empty, and another process of the group has
+// the files.
 func (l *cgroupLayout) diskBytes(s *state) int64 {
 	pids := []int{s.Pid}
 	if s.Kind == "runsc" {
@@ -148,15 +149,15 @@ func (l *cgroupLayout) diskBytes(s *state) int64 {
 	return -1
 }
 
-// stop asks the helper to end everything, waits, and then kills. It answers when nothing of the sandbox runs any more.
+// stop asks the helper to shut down, waits, and then kills. It returns when no process of the sandbox is running.
 func (h *host) stop(sandbox string, timeoutMs int) (any, error) {
 	s, err := h.readState(sandbox)
-	if err == nil && s.Pid > 1 && s.PreparedDisk == "" { // which has nothing to end, and hears no signal
-		if err := h.cgroups.thaw(sandbox); err != nil { // what stands still hears no signal
+	if err == nil && s.Pid > 1 && s.PreparedDisk == "" { // a prepared start has nothing to shut down and handles no signals
+		if err := h.cgroups.thaw(sandbox); err != nil { // frozen processes do not receive signals
 			return nil, err
 		}
 		if fd, err := pidfd(s); err == nil {
-			// Repeated: a first process that is just starting does not hear signals yet.
+			// Repeated, because a starting first process does not handle signals yet.
 			limit := min(time.Duration(timeoutMs)*time.Millisecond, maxStopWait)
 			for waited := time.Duration(0); waited < limit; waited += termEvery {
 				signalPidfd(fd, unix.SIGTERM)
@@ -170,14 +171,15 @@ func (h *host) stop(sandbox string, timeoutMs int) (any, error) {
 	return h.clean(sandbox)
 }
 
-// clean kills what still runs and takes away everything but the disk. It is safe to repeat and on what never started.
+// clean kills what is still running and removes everything except the disk. It can be repeated, and works for a sandbox
+// that never started.
 func (h *host) clean(sandbox string) (any, error) {
 	if ready := h.prepared.take(sandbox); ready != nil {
 		ready.close()
 	}
 	folder := h.folder(sandbox)
-	// Every start begins with this folder. Without it, a group of this name belongs to another platform of this machine,
-	// where the sandbox continues.
+	// Every start creates this folder first. Without it, a group of this name belongs to another platform of this
+	// machine, whose sandbox keeps running.
 	if !folderExists(folder) {
 		return map[string]any{}, nil
 	}
@@ -185,7 +187,7 @@ func (h *host) clean(sandbox string) (any, error) {
 	if err == nil && s.Pid > 1 {
 		if fd, err := pidfd(s); err == nil {
 			signalPidfd(fd, unix.SIGKILL)
-			_ = h.cgroups.thaw(sandbox) // a frozen process of v1 dies when it moves again, before it does anything else
+			_ = h.cgroups.thaw(sandbox) // a frozen process of v1 dies when thawed, before it executes anything
 			waitPidfd(fd, 5*time.Second)
 			_ = unix.Close(fd)
 		}
@@ -204,7 +206,7 @@ func (h *host) clean(sandbox string) (any, error) {
 			return nil, err
 		}
 	}
-	_ = unix.Rmdir(h.place(sandbox, "builtin")) // the other is removed at the end
+	_ = unix.Rmdir(h.place(sandbox, "builtin")) // the other place is removed below
 	if err := h.cgroups.remove(sandbox); err != nil {
 		return nil, err
 	}
@@ -228,13 +230,13 @@ func (h *host) clean(sandbox string) (any, error) {
 	return map[string]any{}, removeFolder(folder)
 }
 
-// emptyPlace never recurses: were something still mounted below, it would be emptied.
+// emptyPlace never recurses: if something were still mounted below, it would be deleted.
 func emptyPlace(place string) error {
-	directories := []string{"/rootfs", "/disk", "/image"} // image: of launchers that knew one layer only
+	directories := []string{"/rootfs", "/disk", "/image"} // /image: for launchers that supported one layer only
 	for _, numbered := range numberedPlaces {
 		entries, err := os.ReadDir(place + numbered)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return step("list what was mounted", err)
+			return step("list the leftover mount points", err)
 		}
 		for _, entry := range entries {
 			directories = append(directories, numbered+"/"+entry.Name())
@@ -261,7 +263,7 @@ func removeFolder(folder string) error {
 	return step("remove the run folder", unix.Rmdir(folder))
 }
 
-// deleteWithRuntime lets runc remove the cgroups that it made in hierarchies which we do not use, and runsc its sockets.
+// deleteWithRuntime makes runc remove the cgroups that it created in hierarchies not used here, and runsc its sockets.
 func (h *host) deleteWithRuntime(s *state) {
 	argv := []string{filepath.Base(s.Runtime), "--root", h.path("runtime"), "delete", "--force", s.Sandbox}
 	_, done, err := h.reaper.Start(s.Runtime, argv, &syscall.ProcAttr{Env: []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin"}, Files: []uintptr{}})
@@ -270,7 +272,7 @@ func (h *host) deleteWithRuntime(s *state) {
 	}
 }
 
-// startTicks tells a process from a later one with the same pid (proc(5), stat field 22).
+// startTicks distinguishes a process from a later one with the same PID (proc(5), field 22 of stat).
 func startTicks(pid int) (uint64, error) {
 	content, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
@@ -279,7 +281,7 @@ func startTicks(pid int) (uint64, error) {
 	return startTicksIn(string(content))
 }
 
-// startTicksIn reads /proc/PID/stat, whose second field is the program's name in parentheses: anything that it likes.
+// startTicksIn parses /proc/PID/stat, whose second field is the program's name in parentheses and may contain anything.
 func startTicksIn(stat string) (uint64, error) {
 	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 20 {
@@ -299,7 +301,7 @@ func alive(s *state) bool {
 	return err == nil && ticks == s.StartTicks
 }
 
-// pidfd pins the process: it is checked after it is opened, so a reused pid is never signalled.
+// pidfd pins the process: its start time is checked after the pidfd is opened, so a reused PID is never signaled.
 func pidfd(s *state) (int, error) {
 	fd, err := unix.PidfdOpen(s.Pid, 0)
 	if err != nil {
@@ -323,7 +325,7 @@ func waitPidfd(fd int, timeout time.Duration) bool {
 	return ready == 1
 }
 
-// cpuMicroseconds sums the time of living processes, for groups without a counter (v1 without cpuacct).
+// cpuMicroseconds sums the CPU time of running processes, for groups without a counter (v1 without cpuacct).
 func cpuMicroseconds(pids []int) int64 {
 	const ticksPerSecond = 100
 	total := int64(0)

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// A launcher whose platform was killed first ends what it began, such as a stop with its grace.
+	// A launcher whose platform was killed first finishes its work in progress, such as a stop with its grace period.
 	lockPatience  = 30 * time.Second
 	lockPollEvery = 20 * time.Millisecond
 )
 
-// lockRun makes this the only launcher of the run folder for as long as it lives: two of them would take each other's
-// sandboxes for what a crash left behind. The file stays; it tells who has the lock.
+// lockRun makes this the only launcher of the run folder while it runs: a second one would clean up the first one's
+// sandboxes as leftovers of a crash. The lock file is kept and names the process that holds the lock.
 func lockRun(folder string, patience time.Duration) error {
 	name := folder + "/launcher.lock"
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
@@ -35,12 +35,12 @@ func lockRun(folder string, patience time.Duration) error {
 		}
 		if waited >= patience {
 			defer file.Close()
-			return step("lock "+name, errors.New("another launcher works on this folder"+holderOf(name)+
+			return step("lock "+name, errors.New("another launcher is using this folder"+holderOf(name)+
 				"; stop the platform that it belongs to"))
 		}
 		time.Sleep(lockPollEvery)
 	}
-	heldLock = file // an unreachable file would be closed, and the lock with it
+	heldLock = file // a garbage-collected file would be closed, which releases the lock
 	if err := file.Truncate(0); err != nil {
 		return step("write "+name, err)
 	}

@@ -15,10 +15,10 @@ func TestARunFolderHasOneLauncher(t *testing.T) {
 	}
 	first := heldLock
 	err := lockRun(folder, 0)
-	if err == nil || !strings.Contains(err.Error(), "another launcher works on this folder (process ") {
-		t.Fatalf("a second launcher got: %v", err)
+	if err == nil || !strings.Contains(err.Error(), "another launcher is using this folder (process ") {
+		t.Fatalf("the second launcher got: %v", err)
 	}
-	go func() { _ = first.Close() }() // the first one ends while the second waits
+	go func() { _ = first.Close() }() // the first one ends while the second one waits
 	if err := lockRun(folder, time.Minute); err != nil {
 		t.Fatal(err)
 	}

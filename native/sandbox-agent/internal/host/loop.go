@@ -14,7 +14,7 @@ const (
 	loopMajor    = 7
 )
 
-// attachDisk makes a block device of the file. Autoclear: it is gone when the last mount of it is.
+// attachDisk attaches the file to a loop device, which is detached with its last mount (autoclear).
 func attachDisk(file string) (string, *os.File, error) {
 	backing, err := os.OpenFile(file, os.O_RDWR, 0)
 	if err != nil {
@@ -36,21 +36,21 @@ func attachDisk(file string) (string, *os.File, error) {
 		if err != nil {
 			return "", nil, rootfsStep("open "+name, err)
 		}
-		config := unix.LoopConfig{Fd: uint32(backing.Fd()), Size: 4096} // linux/loop.h calls it block_size
+		config := unix.LoopConfig{Fd: uint32(backing.Fd()), Size: 4096} // block_size in linux/loop.h
 		config.Info.Flags = unix.LO_FLAGS_AUTOCLEAR
 		copy(config.Info.File_name[:63], file)
 		if err = unix.IoctlLoopConfigure(int(device.Fd()), &config); err == nil {
 			return name, device, nil
 		}
 		_ = device.Close()
-		if err != unix.EBUSY { // EBUSY: another start took this number first
+		if err != unix.EBUSY { // EBUSY: another start took this device first
 			return "", nil, rootfsStep("attach the disk", err)
 		}
 	}
 	return "", nil, rootfsStep("attach the disk", unix.EBUSY)
 }
 
-// openLoop makes the node where no udev does.
+// openLoop creates the device node where udev does not.
 func openLoop(name string, number int) (*os.File, error) {
 	device, err := os.OpenFile(name, os.O_RDWR, 0)
 	if errors.Is(err, os.ErrNotExist) {
@@ -61,7 +61,7 @@ func openLoop(name string, number int) (*os.File, error) {
 	return device, err
 }
 
-// copyDisk makes a sandbox's disk from the formatted template, data only, and puts it in place at once.
+// copyDisk creates a sandbox's disk from the formatted template, copies data blocks only, and renames it into place.
 func copyDisk(template, target string) error {
 	from, err := os.Open(template)
 	if err != nil {
@@ -90,7 +90,7 @@ func copyDisk(template, target string) error {
 	return err
 }
 
-// sharesBlocks lets the file system answer for both files with the same blocks, where it can (XFS, Btrfs).
+// sharesBlocks makes both files share their blocks if the file system supports it (XFS, Btrfs).
 func sharesBlocks(from, to *os.File) bool {
 	return unix.IoctlFileClone(int(to.Fd()), int(from.Fd())) == nil
 }

@@ -19,7 +19,7 @@ const (
 	maxLayers    = 128
 )
 
-// mountMapped attaches a detached mount under target with the ids of the user namespace.
+// mountMapped attaches a detached mount to target with the ID mapping of the user namespace.
 func mountMapped(mount int, userns int, flags uint64, target string) error {
 	if err := mapIDs(mount, userns, flags); err != nil {
 		return err
@@ -27,12 +27,12 @@ func mountMapped(mount int, userns int, flags uint64, target string) error {
 	return unix.MoveMount(mount, "", unix.AT_FDCWD, target, unix.MOVE_MOUNT_F_EMPTY_PATH)
 }
 
-// mapIDs gives a detached mount the ids of the user namespace, and further attributes.
+// mapIDs sets the ID mapping of the user namespace and further attributes on a detached mount.
 func mapIDs(mount int, userns int, flags uint64) error {
 	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_IDMAP | flags, Userns_fd: uint64(userns)}
 	for attempt := 0; ; attempt++ {
 		err := unix.MountSetattr(mount, "", unix.AT_EMPTY_PATH, &attr)
-		// Busy while a file that we wrote and closed is still open in a child that another start is just forking.
+		// EBUSY while another start's forking child still holds a file that was written and closed here.
 		if err != unix.EBUSY || attempt >= busyAttempts {
 			return err
 		}
@@ -40,8 +40,8 @@ func mapIDs(mount int, userns int, flags uint64) error {
 	}
 }
 
-// mountLayers makes the layers of an image visible with the sandbox's ids, read-only, and answers them as overlayfs wants
-// them, relative to the folder: the whole list must fit in a page.
+// mountLayers mounts the layers of an image read-only with the sandbox's ID mapping, and returns them in overlayfs
+// syntax, relative to the folder, because the whole list must fit in one page.
 func mountLayers(layers []string, userns int, folder string) (string, error) {
 	if len(layers) == 0 || len(layers) > maxLayers {
 		return "", rootfsStep("mount the image", unix.EINVAL)
@@ -67,11 +67,11 @@ func mountLayer(layer string, userns int, target string) error {
 	}
 	defer unix.Close(tree)
 	flags := uint64(unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NODEV)
-	return rootfsStep("map the image's ids", mountMapped(tree, userns, flags, target))
+	return rootfsStep("map the image's IDs", mountMapped(tree, userns, flags, target))
 }
 
-// mountDisk mounts an ext4 block device so that the files on it belong to ids from 0 on, whatever ids run now. A fresh
-// disk is filled before the ids are mapped: our own root is not one of the sandbox's users.
+// mountDisk mounts an ext4 block device so that file owners on it count from 0, whichever host IDs the sandbox has now.
+// A new disk is filled before the IDs are mapped, because the host's root is not a user of the sandbox.
 func mountDisk(device string, userns int, target string, fill func(root string) error) error {
 	mount, err := mountDetached(device)
 	if err != nil {
@@ -81,10 +81,10 @@ func mountDisk(device string, userns int, target string, fill func(root string) 
 	if err := fill(descriptorPath(mount)); err != nil {
 		return err
 	}
-	return rootfsStep("map the disk's ids", mountMapped(mount, userns, unix.MOUNT_ATTR_NODEV, target))
+	return rootfsStep("map the disk's IDs", mountMapped(mount, userns, unix.MOUNT_ATTR_NODEV, target))
 }
 
-// mountDetached mounts an ext4 block device at no place; the mount ends with its descriptor.
+// mountDetached creates a detached mount of an ext4 block device; it ends with its descriptor.
 func mountDetached(device string) (int, error) {
 	context, err := unix.Fsopen("ext4", unix.FSOPEN_CLOEXEC)
 	if err != nil {
@@ -92,7 +92,7 @@ func mountDetached(device string) (int, error) {
 	}
 	defer unix.Close(context)
 	if err := unix.FsconfigSetString(context, "source", device); err != nil {
-		return 0, rootfsStep("name the disk", err)
+		return 0, rootfsStep("set the disk's source", err)
 	}
 	if err := unix.FsconfigCreate(context); err != nil {
 		return 0, rootfsStep("mount the disk", err)
@@ -103,17 +103,17 @@ func mountDetached(device string) (int, error) {
 
 func descriptorPath(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
-// mountOverlay joins image and disk. The kernel keeps the mounter's identity for the file system's own work, and both
-// layers have the sandbox's ids, so the mounter must be one of them: a thread takes that id on, keeps its capabilities
-// and is thrown away.
+// mountOverlay combines image and disk. The kernel uses the mounter's credentials for the file system's own work, and
+// both layers have the sandbox's IDs, so the mounter must have them too: a discarded thread takes that ID and keeps its
+// capabilities.
 func mountOverlay(lower, folder string, id uint32, layerable bool) error {
 	redirects := "on"
 	if layerable {
-		redirects = "off" // a renamed folder is copied: a layer holds all that it shows
+		redirects = "off" // renaming a folder copies it, so that a layer contains everything it shows
 	}
 	data := "lowerdir=" + lower + ",upperdir=disk/upper,workdir=disk/work,redirect_dir=" + redirects + ",index=off"
 	return onThread(func() error {
-		if err := unix.Unshare(unix.CLONE_FS); err != nil { // a working folder of the thread's own
+		if err := unix.Unshare(unix.CLONE_FS); err != nil { // gives the thread a working folder of its own
 			return rootfsStep("unshare the working folder", err)
 		}
 		if err := unix.Chdir(folder); err != nil {
@@ -123,13 +123,13 @@ func mountOverlay(lower, folder string, id uint32, layerable bool) error {
 			return rootfsStep("keep capabilities", err)
 		}
 		if err := errors.Join(unix.Setfsuid(int(id)), unix.Setfsgid(int(id))); err != nil {
-			return rootfsStep("take the sandbox's id", err)
+			return rootfsStep("switch to the sandbox's ID", err)
 		}
 		return rootfsStep("mount the root file system", unix.Mount("overlay", "rootfs", "overlay", unix.MS_NODEV, data))
 	})
 }
 
-// onThread works on an operating system thread of its own, which ends with the work and what it changed of itself.
+// onThread runs work on a new operating system thread, which is discarded together with the changes to its state.
 func onThread(work func() error) error {
 	result := make(chan error, 1)
 	go func() {
@@ -139,7 +139,7 @@ func onThread(work func() error) error {
 	return <-result
 }
 
-// unmountRoot takes away what mountRoot made; what is not there is fine.
+// unmountRoot undoes mountRoot. Missing mounts are not an error.
 func unmountRoot(folder string) error {
 	for _, mount := range mountPoints {
 		if err := unmount(folder + mount); err != nil {
@@ -160,7 +160,7 @@ func unmountRoot(folder string) error {
 	return nil
 }
 
-// unmount detaches until nothing is mounted there; a directory that is no mount point is fine.
+// unmount detaches all mounts stacked at target. A directory that is not a mount point is not an error.
 func unmount(target string) error {
 	for range 8 {
 		err := unix.Unmount(target, unix.MNT_DETACH)
@@ -174,7 +174,7 @@ func unmount(target string) error {
 	return step("unmount "+target, unix.EBUSY)
 }
 
-// namespaces are the two that exist before the runtime is called: others are mapped and wired by them.
+// namespaces are created before the runtime is called, because they must be mapped and configured first.
 type namespaces struct{ user, network *os.File }
 
 func (n *namespaces) close() {
@@ -182,10 +182,10 @@ func (n *namespaces) close() {
 	_ = n.network.Close()
 }
 
-// newNamespaces starts a child in a fresh user and network namespace, stopped at its first instruction, keeps
-// descriptors of both and kills it.
+// newNamespaces starts a child in new user and network namespaces, stopped at its first instruction, opens both
+// namespaces and kills the child.
 func (h *host) newNamespaces(base, count uint32) (*namespaces, error) {
-	runtime.LockOSThread() // the tracer is a thread, not a process
+	runtime.LockOSThread() // ptrace is bound to a thread, not a process
 	defer runtime.UnlockOSThread()
 	mapping := []syscall.SysProcIDMap{{ContainerID: 0, HostID: int(base), Size: int(count)}}
 	pid, done, err := h.reaper.Start("/proc/self/exe", []string{"sandbox-agent"}, &syscall.ProcAttr{
@@ -194,7 +194,7 @@ func (h *host) newNamespaces(base, count uint32) (*namespaces, error) {
 			GidMappingsEnableSetgroups: true, Ptrace: true,
 		}})
 	if err != nil {
-		return nil, step("make the user namespace", err)
+		return nil, step("create the user namespace", err)
 	}
 	defer func() {
 		_ = unix.Kill(pid, unix.SIGKILL)

@@ -13,13 +13,13 @@ const (
 	replyBufferLen = 8192
 )
 
-// netlink speaks just enough rtnetlink (RFC 3549) to wire one veth pair.
+// netlink implements the part of rtnetlink (RFC 3549) that sets up a veth pair.
 type netlink struct {
 	fd       int
 	sequence uint32
 }
 
-// openNetlink works in the network namespace of the calling thread.
+// openNetlink uses the network namespace of the calling thread.
 func openNetlink() (*netlink, error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_ROUTE)
 	if err != nil {
@@ -84,16 +84,16 @@ func text(value string) []byte { return append([]byte(value), 0) }
 
 func number(value uint32) []byte { return binary.NativeEndian.AppendUint32(nil, value) }
 
-// link is a struct ifinfomsg; the flags are also the mask of those that change.
+// link encodes a struct ifinfomsg. The flags are also the mask of flags to change.
 func link(index int32, flags uint32) []byte {
-	header := []byte{unix.AF_UNSPEC, 0, 0, 0} // padding, and no type of device
+	header := []byte{unix.AF_UNSPEC, 0, 0, 0} // padding and an unspecified device type
 	for _, field := range [...]uint32{uint32(index), flags, flags} {
 		header = binary.NativeEndian.AppendUint32(header, field)
 	}
 	return header
 }
 
-// addVeth makes a pair: name here, peerName in the other namespace.
+// addVeth creates a pair: name in this namespace, peerName in the other.
 func (n *netlink) addVeth(name, peerName string, peerNamespace int) error {
 	peer := append(link(0, 0), attribute(unix.IFLA_IFNAME, text(peerName))...)
 	peer = append(peer, attribute(unix.IFLA_NET_NS_FD, number(uint32(peerNamespace)))...)
@@ -112,14 +112,14 @@ func (n *netlink) setUp(index int32) error {
 }
 
 func (n *netlink) addAddress(index int32, address [4]byte) error {
-	// struct ifaddrmsg: family, length of the prefix, flags, scope, index
+	// struct ifaddrmsg: family, prefix length, flags, scope, index
 	body := append([]byte{unix.AF_INET, 32, 0, 0}, number(uint32(index))...)
 	body = append(body, attribute(unix.IFA_LOCAL, address[:])...)
 	body = append(body, attribute(unix.IFA_ADDRESS, address[:])...)
 	return n.request(unix.RTM_NEWADDR, unix.NLM_F_CREATE|unix.NLM_F_EXCL, body)
 }
 
-// addRoute: destination nil means the default route, over gateway; else the one address is on the link.
+// addRoute adds a default route over gateway if destination is nil, else a route to one address on the link.
 func (n *netlink) addRoute(index int32, destination *[4]byte, gateway *[4]byte) error {
 	prefix, scope, flags := byte(0), byte(unix.RT_SCOPE_LINK), uint32(0)
 	var attributes []byte
@@ -132,13 +132,13 @@ func (n *netlink) addRoute(index int32, destination *[4]byte, gateway *[4]byte) 
 		attributes = append(attributes, attribute(unix.RTA_GATEWAY, gateway[:])...)
 	}
 	attributes = append(attributes, attribute(unix.RTA_OIF, number(uint32(index)))...)
-	// struct rtmsg: family, lengths of destination and source, type of service, table, protocol, scope, type, flags
+	// struct rtmsg: family, destination and source length, type of service, table, protocol, scope, type, flags
 	body := []byte{unix.AF_INET, prefix, 0, 0, unix.RT_TABLE_MAIN, unix.RTPROT_STATIC, scope, unix.RTN_UNICAST}
 	body = append(append(body, number(flags)...), attributes...)
 	return n.request(unix.RTM_NEWROUTE, unix.NLM_F_CREATE|unix.NLM_F_REPLACE, body)
 }
 
-// linkIndex asks the kernel of the calling thread's namespace.
+// linkIndex looks in the network namespace of the calling thread.
 func linkIndex(name string) (int32, error) {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

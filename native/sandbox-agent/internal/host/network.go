@@ -19,7 +19,7 @@ const (
 	insideName     = "eth0"
 )
 
-// networkOnce loads the firewall before the first sandbox with egress and never again in this process.
+// networkOnce loads the firewall once per process, before the first sandbox with egress.
 type networkOnce struct {
 	mu     sync.Mutex
 	loaded bool
@@ -27,7 +27,7 @@ type networkOnce struct {
 
 func interfaceName(slot int) string { return interfaceStart + strconv.Itoa(slot) }
 
-// addressOf counts from the network's base; the first sixteen are kept for the gateway and for later use.
+// addressOf counts from the network's base. The first sixteen addresses are reserved for the gateway and future use.
 func addressOf(base [4]byte, slot int) [4]byte {
 	var out [4]byte
 	binary.BigEndian.PutUint32(out[:], binary.BigEndian.Uint32(base[:])+16+uint32(slot))
@@ -59,7 +59,8 @@ func (h *host) connect(p *networkPlan, slot int, namespace *os.File) error {
 	return inNamespace(namespace, func() error { return inside(address, gateway) })
 }
 
-// outside makes the pair, answers for the gateway on it, routes the one address to it and lets it forward.
+// outside creates the pair, answers ARP for the gateway on it, routes the sandbox's address to it and enables
+// forwarding.
 func outside(name string, namespace int, address, gateway [4]byte) error {
 	n, err := openNetlink()
 	if err != nil {
@@ -68,21 +69,21 @@ func outside(name string, namespace int, address, gateway [4]byte) error {
 	defer n.close()
 	if err := n.addVeth(name, insideName, namespace); err != nil {
 		if !errors.Is(err, unix.EEXIST) {
-			return step("make the network pair", err)
+			return step("create the network pair", err)
 		}
-		_ = n.removeLink(name) // left by a sandbox that ended without cleanup
+		_ = n.removeLink(name) // left over from a sandbox that ended without cleanup
 		if err := n.addVeth(name, insideName, namespace); err != nil {
-			return step("make the network pair", err)
+			return step("create the network pair", err)
 		}
 	}
 	index, err := linkIndex(name)
 	if err != nil {
 		return step("find the network pair", err)
 	}
-	// Before it is up: no router advertisement is heard and no address of its own is made.
+	// Before the interface is up, so that it accepts no router advertisements and assigns itself no address.
 	_ = os.WriteFile("/proc/sys/net/ipv6/conf/"+name+"/disable_ipv6", []byte("1"), 0)
 	if err := os.WriteFile("/proc/sys/net/ipv4/conf/"+name+"/forwarding", []byte("1"), 0); err != nil {
-		return step("let the network pair forward", err)
+		return step("enable forwarding for the network pair", err)
 	}
 	if err := n.addAddress(index, gateway); err != nil {
 		return step("set the gateway address", err)
@@ -125,7 +126,7 @@ func loopbackUp() error {
 	return step("set lo up", n.setUp(1))
 }
 
-// inNamespace runs on a thread of its own, which is thrown away because it stays in that network namespace.
+// inNamespace runs work on a new thread, which is discarded because it stays in that network namespace.
 func inNamespace(namespace *os.File, work func() error) error {
 	return onThread(func() error {
 		if err := unix.Setns(int(namespace.Fd()), unix.CLONE_NEWNET); err != nil {
@@ -145,7 +146,7 @@ func (h *host) loadFirewall(p *networkPlan) error {
 		return step("load the firewall", err)
 	}
 	if err := os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0); err != nil {
-		return step("let the host forward", err)
+		return step("enable forwarding", err)
 	}
 	h.network.loaded = true
 	return nil
@@ -180,7 +181,7 @@ func (h *host) runNft(nft, rules string) error {
 	return nil
 }
 
-// restrict closes the network of one sandbox before it runs; unrestrict takes its table away.
+// restrict loads the firewall table of one sandbox before it runs; unrestrict removes it.
 func (h *host) restrict(p *networkPlan, slot int) error {
 	if p.Restrict == "" {
 		return nil
@@ -211,7 +212,7 @@ func parseAddress(text string) ([4]byte, error) {
 	for index, part := range parts {
 		value, err := strconv.ParseUint(part, 10, 8)
 		if err == nil && strconv.FormatUint(value, 10) != part {
-			err = errors.New("a number begins with 0, which others read as octal")
+			err = errors.New("a number has a leading zero, which other programs read as octal")
 		}
 		if err != nil {
 			return out, step("read an address", err)

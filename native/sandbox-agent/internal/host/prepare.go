@@ -8,15 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// preparedStart is the half of a start that is the same for all sandboxes of one size and network, made before anybody asks:
-// a first process in its namespaces, its control group, its network and an empty disk. It has no image, no name, no files
-// and runs nothing of a tenant. What it holds ends with this process: the first process hears its socket close, and the
-// disk is mounted at no place.
+// preparedStart is the first half of a start, done in advance, which is the same for all sandboxes of one size and
+// network: a first process in its namespaces, its control group, its network and an empty disk. It has no image, name
+// or files and runs no tenant code. It ends with this process: the first process sees its socket close, and the disk's
+// mount is detached.
 type preparedStart struct {
 	started *builtinStart
 	state   *state
 	plan    *plan
-	// mount of the fresh disk in plan.Disk, whose ids are not mapped yet.
+	// mount is a detached mount of the new disk at plan.Disk, without an ID mapping so far.
 	mount int
 }
 
@@ -25,7 +25,7 @@ func (r *preparedStart) close() {
 	_ = unix.Close(r.mount)
 }
 
-// preparedStarts by the id of the sandbox that each will be.
+// preparedStarts are indexed by the ID of the future sandbox.
 type preparedStarts struct {
 	mu    sync.Mutex
 	ready map[string]*preparedStart
@@ -40,7 +40,7 @@ func (s *preparedStarts) put(r *preparedStart) {
 	s.ready[r.state.Sandbox] = r
 }
 
-// take answers nil when there is none of that id.
+// take returns nil if there is no prepared start with that ID.
 func (s *preparedStarts) take(sandbox string) *preparedStart {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,10 +59,10 @@ func (s *preparedStarts) ids() []string {
 	return ids
 }
 
-// prepare makes the first half of a start. The disk of the plan is a file of its own, which the start moves to its place.
+// prepare does the first half of a start. The plan's disk is a temporary file, which the start moves into place.
 func (h *host) prepare(sandbox string, p *plan) (any, error) {
 	if p.RuntimeKind != "builtin" {
-		return nil, step("prepare a start", errors.New("only builtin can"))
+		return nil, step("prepare a start", errors.New("only the builtin runtime supports prepared starts"))
 	}
 	if _, err := h.clean(sandbox); err != nil {
 		return nil, err
@@ -107,17 +107,17 @@ func (h *host) tryPrepare(sandbox string, p *plan) error {
 	return nil
 }
 
-// beginAlone starts the first process while nothing of a sandbox is mounted here: its mount namespace is a copy of ours, and
-// would hold for as long as it waits what it saw.
+// beginAlone starts the first process while no mount of a sandbox exists here: the process waits with a copy of this
+// mount namespace, which would keep those mounts alive.
 func (h *host) beginAlone(sandbox string, base, count uint32) (*builtinStart, error) {
 	if !h.mounting.TryLock() {
-		return nil, &stepError{code: "NO_CAPACITY", step: "prepare a start", err: errors.New("others are under way")}
+		return nil, &stepError{code: "NO_CAPACITY", step: "prepare a start", err: errors.New("other starts are in progress")}
 	}
 	defer h.mounting.Unlock()
 	return h.beginBuiltin(sandbox, base, count)
 }
 
-// freshDisk answers the mount of a new disk, at no place.
+// freshDisk returns a detached mount of a new disk.
 func freshDisk(p *plan) (int, error) {
 	if err := copyDisk(p.Template, p.Disk); err != nil {
 		return -1, rootfsStep("make the disk", err)
@@ -138,13 +138,13 @@ func freshDisk(p *plan) (int, error) {
 	return mount, nil
 }
 
-// startPrepared makes the other half: what the sandbox is. Whatever fails here, the sandbox can still be started from the
-// beginning.
+// startPrepared does the second half of a start, which makes it a certain sandbox. If it fails, the sandbox can still
+// be started from scratch.
 func (h *host) startPrepared(r *preparedStart, p *plan) (*state, error) {
 	defer r.close()
 	s := r.state
 	if !r.serves(p) || !alive(s) {
-		return nil, step("use a prepared start", errors.New("it does not fit"))
+		return nil, step("use a prepared start", errors.New("the prepared start does not match the plan"))
 	}
 	if p.Limits != r.plan.Limits {
 		if err := h.cgroups.adjust(s.Sandbox, p.Limits); err != nil {
@@ -165,7 +165,7 @@ func (h *host) startPrepared(r *preparedStart, p *plan) (*state, error) {
 	return s, h.writeState(s)
 }
 
-// serves reports whether a start by that plan would have produced the same state so far.
+// serves reports whether a start with that plan would have produced the same state so far.
 func (r *preparedStart) serves(p *plan) bool {
 	made := r.plan
 	_, err := os.Lstat(p.Disk)
@@ -183,15 +183,15 @@ func (r *preparedStart) mountRoot(place string, p *plan, base uint32) error {
 		return err
 	}
 	if err := os.Rename(r.plan.Disk, p.Disk); err != nil {
-		return rootfsStep("put the disk in its place", err)
+		return rootfsStep("move the disk into place", err)
 	}
 	if err := mountMapped(r.mount, userns, unix.MOUNT_ATTR_NODEV, place+"/disk"); err != nil {
-		return rootfsStep("map the disk's ids", err)
+		return rootfsStep("map the disk's IDs", err)
 	}
 	return mountOverlay(lower, place, base, p.Layerable)
 }
 
-// dropPrepared removes prepared sandboxes that were not requested yet.
+// dropPrepared removes prepared starts that have not been used.
 func (h *host) dropPrepared() {
 	for _, sandbox := range h.prepared.ids() {
 		unlock := h.locks.lock(sandbox)

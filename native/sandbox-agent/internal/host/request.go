@@ -17,32 +17,32 @@ type request struct {
 	Signal  int    `json:"signal"`
 	Timeout int    `json:"timeout_ms"`
 	Rules   string `json:"rules"`
-	// Of restrict, with the rules of one sandbox.
+	// For restrict, with Rules of one sandbox.
 	Nft string `json:"nft"`
-	// Of adjust.
+	// For adjust.
 	Hostname string            `json:"hostname"`
 	Limits   *limits           `json:"limits"`
 	Files    map[string]string `json:"files"`
-	// Of snapshot and copy_disk: files on this machine.
+	// For snapshot and copy_disk: files on this machine.
 	From string `json:"from"`
 	To   string `json:"to"`
-	// Paused: the sandbox stands still on purpose and goes on doing so.
+	// Paused sandboxes stay frozen after the operation.
 	Paused bool `json:"paused"`
-	// Of copy_volume: those that stand still on purpose.
+	// For copy_volume: sandboxes that stay frozen afterwards.
 	PausedSandboxes []string `json:"paused_sandboxes"`
-	// Of resize_volume: Tool is a program that enlarges a file system in a file.
+	// For resize_volume: Tool is a program that resizes a file system in a file.
 	SizeBytes int64  `json:"size_bytes"`
 	Tool      string `json:"tool"`
 }
 
-// plan is everything that a start needs; the platform made every decision in it.
+// plan is everything that a start needs. The platform has made every decision in it.
 type plan struct {
 	Runtime     string `json:"runtime"`
 	RuntimeKind string `json:"runtime_kind"`
-	// RuntimeFlags of its own, before its command.
+	// RuntimeFlags precede the runtime's command.
 	RuntimeFlags []string `json:"runtime_flags"`
 	Agent        string   `json:"agent"`
-	// Layers of the image, unpacked, the uppermost first.
+	// Layers of the unpacked image, topmost first.
 	Layers   []string          `json:"layers"`
 	Disk     string            `json:"disk"`
 	Template string            `json:"disk_template"`
@@ -54,7 +54,7 @@ type plan struct {
 	Config   json.RawMessage   `json:"config"`
 	Volumes  []volume          `json:"volumes"`
 	Buckets  []bucket          `json:"buckets"`
-	// Layerable: what changes on the disk can become a layer of an image.
+	// Layerable allows the changes on the disk to become an image layer.
 	Layerable bool `json:"layerable"`
 }
 
@@ -66,13 +66,13 @@ type limits struct {
 
 type networkPlan struct {
 	Mode string `json:"mode"`
-	// Network is the base of the address range, Gateway the address that the host answers on, both IPv4.
+	// Network is the base of the address range, Gateway the host's address in it, both IPv4.
 	Network string `json:"network"`
 	Gateway string `json:"gateway"`
-	// Rules is the firewall text that must be loaded before the first sandbox with egress starts.
+	// Rules is the firewall ruleset to load before the first sandbox with egress starts.
 	Rules string `json:"rules"`
 	Nft   string `json:"nft"`
-	// Restrict is the table of one sandbox, with {{interface}} in it, that is loaded before it runs.
+	// Restrict is the firewall table of one sandbox, a template with {{interface}}, loaded before the sandbox runs.
 	Restrict string `json:"restrict"`
 }
 
@@ -88,7 +88,7 @@ type failure struct {
 	Message string `json:"message"`
 }
 
-// stepError says which step of ours failed; the code tells the platform whose fault it is.
+// stepError names the step that failed; the code tells the platform where the fault is.
 type stepError struct {
 	code string
 	step string
@@ -129,7 +129,7 @@ func (h *host) handle(r *request) (any, error) {
 		return h.list()
 	}
 	if !validID(r.Sandbox) {
-		return nil, step("read a request", errors.New("invalid sandbox id"))
+		return nil, step("read a request", errors.New("invalid sandbox ID"))
 	}
 	unlock := h.locks.lock(r.Sandbox)
 	defer unlock()
@@ -171,7 +171,7 @@ func (h *host) handle(r *request) (any, error) {
 		return h.snapshot(r)
 	case "copy_disk":
 		return h.copyDiskOf(r.From, r.To, r.Files)
-	// The lock is that of the volume: its id stands in the place of a sandbox's.
+	// The lock is that of the volume, whose ID is in the field of the sandbox's.
 	case "make_volume":
 		return makeVolume(r.From, r.To)
 	case "copy_volume":
@@ -186,7 +186,7 @@ func (h *host) handle(r *request) (any, error) {
 	return nil, step("read a request", errors.New("unknown operation "+r.Op))
 }
 
-// validID keeps ids from being anything but one path segment.
+// validID ensures that an ID is exactly one path segment.
 func validID(id string) bool {
 	if id == "" || len(id) > 64 || strings.HasPrefix(id, ".") {
 		return false
@@ -199,7 +199,7 @@ func validID(id string) bool {
 	return true
 }
 
-// keyedLocks lets one operation at a time work on a sandbox.
+// keyedLocks serializes operations on each sandbox.
 type keyedLocks struct {
 	mu   sync.Mutex
 	held map[string]*keyedLock

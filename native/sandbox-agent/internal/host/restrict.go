@@ -2,15 +2,15 @@ package host
 
 import "errors"
 
-// replaceRestriction gives a running sandbox another table, or its first one. The state says so before, because whoever
-// takes the sandbox away takes the table away with it.
+// replaceRestriction sets or replaces the firewall table of a running sandbox. The state records it first, so that a
+// cleanup of the sandbox removes the table as well.
 func (h *host) replaceRestriction(r *request) (any, error) {
 	s, err := h.readState(r.Sandbox)
 	if err != nil {
 		return nil, step("read the state", err)
 	}
 	if s.Network != "egress" {
-		return nil, step("restrict the network", errors.New("the sandbox has none"))
+		return nil, step("restrict the network", errors.New("the sandbox has no network"))
 	}
 	s.Nft = r.Nft
 	if err := h.writeState(s); err != nil {

@@ -1,6 +1,6 @@
-// Package host is the privileged half of the local driver: it turns a plan made by the platform into mounts, cgroups,
-// namespaces and a runtime call, and undoes them. It decides nothing about policy. Its mounts live in a mount namespace
-// of its own, so the host never sees them and none can outlive the sandboxes that use them.
+// Package host is the privileged half of the local driver: it turns plans of the platform into mounts, cgroups,
+// namespaces and runtime calls, and undoes them. It makes no policy decisions. Its mounts are in its own mount
+// namespace, so they are invisible to the host and do not outlive the sandboxes that use them.
 package host
 
 import (
@@ -24,7 +24,7 @@ const (
 	unsharedFlag    = "--unshared"
 )
 
-// Run serves requests on standard input, one JSON object a line, until it is closed.
+// Run serves requests on standard input, one JSON object per line, until it is closed.
 func Run(args []string) int {
 	options, err := parseOptions(args)
 	if err == nil {
@@ -68,24 +68,25 @@ func parseOptions(args []string) (options, error) {
 	return o, nil
 }
 
-// keepDescriptors keeps what the platform itself inherited, from whoever started it, from every program that is started here,
-// so also from sandboxes.
+// keepDescriptors marks descriptors that the platform inherited close-on-exec, so that no program started here, and
+// thus no sandbox, inherits them.
 func keepDescriptors() error {
-	return step("keep inherited descriptors", unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC))
+	return step("set inherited descriptors close-on-exec", unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC))
 }
 
-// enterOwnMountNamespace unshares this thread and replaces the program, so that every thread of it is inside.
+// enterOwnMountNamespace unshares the mount namespace of this thread and executes the program again, so that all of its
+// threads are in it.
 func enterOwnMountNamespace(args []string) error {
 	runtime.LockOSThread()
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return step("unshare the mount namespace", err)
 	}
-	// Slave: what the host mounts later is seen here, what is mounted here is not seen there.
+	// Slave: mounts of the host appear here later, but mounts made here do not appear on the host.
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_SLAVE, ""); err != nil {
 		return step("make mounts private", err)
 	}
 	argv := append([]string{"/proc/self/exe", "host", unsharedFlag}, args...)
-	return step("start again", unix.Exec("/proc/self/exe", argv, os.Environ()))
+	return step("execute the program again", unix.Exec("/proc/self/exe", argv, os.Environ()))
 }
 
 type host struct {
@@ -99,15 +100,15 @@ type host struct {
 	network networkOnce
 	binary  ownBinary
 	filters filterCache
-	// mounting is held for reading while a start has mounts in our namespace.
+	// mounting is read-locked while a start has mounts in this namespace.
 	mounting sync.RWMutex
 	prepared preparedStarts
 }
 
 func newHost(o options) (*host, error) {
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-	// An answer to a platform that is gone must not end us in the middle of other work. Not ignored, since children would
-	// inherit that.
+	// A response to a platform that is gone must not kill the launcher during other work. Not ignored, because children
+	// would inherit an ignored signal.
 	signal.Notify(make(chan os.Signal, 1), unix.SIGPIPE)
 	h := &host{run: o.run, reaper: reap.New()}
 	for _, directory := range []string{o.run, h.path("sandboxes"), h.path("runtime"), h.path("cgroups")} {
@@ -131,8 +132,8 @@ func newHost(o options) (*host, error) {
 	return h, nil
 }
 
-// holdRoots has the places of roots in memory: a start makes and leaves several folders, which costs milliseconds where the run
-// folder is on a disk that much is deleted from.
+// holdRoots keeps the folders of roots in memory: a start creates and removes several folders, which takes milliseconds
+// if the run folder is on a disk with many deletions.
 func (h *host) holdRoots() error {
 	roots := h.path("roots")
 	if err := os.MkdirAll(roots, 0o711); err != nil {
@@ -164,7 +165,7 @@ func (h *host) serve(from io.Reader) {
 			h.send(reply{ID: r.ID, Ok: true, Result: result})
 		}()
 	}
-	h.running.Wait() // what was begun is finished, also when the platform is gone
+	h.running.Wait() // work in progress is finished even if the platform is gone
 	h.dropPrepared()
 }
 

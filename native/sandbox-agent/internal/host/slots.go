@@ -15,8 +15,8 @@ const (
 	slotCount  = 16_000
 )
 
-// slotTable hands out numbers that are unique on this machine, also between several platforms on it: a number gives the
-// id range, the address and the interface name of a running sandbox.
+// slotTable assigns numbers that are unique on this machine, even among several platforms. The number of a running
+// sandbox determines its ID range, address and interface name.
 type slotTable struct {
 	mu   sync.Mutex
 	next int
@@ -54,7 +54,7 @@ func (s *slotTable) take(folder string) (int, error) {
 		}
 		return slot, nil
 	}
-	return 0, &stepError{code: "NO_CAPACITY", step: "claim a slot", err: errors.New("all are taken")}
+	return 0, &stepError{code: "NO_CAPACITY", step: "claim a slot", err: errors.New("all slots are taken")}
 }
 
 func (s *slotTable) release(slot int, folder string) {
@@ -69,7 +69,7 @@ func (s *slotTable) release(slot int, folder string) {
 	}
 }
 
-// releaseAll is for a folder without a state: a launcher was killed after it had claimed a number and before it wrote that.
+// releaseAll is for a folder without a state: its launcher was killed between claiming a number and recording it.
 func (s *slotTable) releaseAll(folder string) {
 	entries, _ := os.ReadDir(slotFolder)
 	for _, entry := range entries {

@@ -15,15 +15,15 @@ const (
 	unlinkedFlags = unix.O_WRONLY | unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW | unix.O_CLOEXEC
 )
 
-// snapshot copies the disk of a sandbox, which runs or not, to a new file. Nothing writes while it is copied: the
-// processes stand still, and what the file system holds back is on the disk before.
+// snapshot copies the disk of a sandbox, running or not, to a new file. Nothing writes during the copy: the processes
+// are frozen, and the file system is synced first.
 func (h *host) snapshot(r *request) (any, error) {
 	part, to := r.To+".part", r.To
-	defer os.Remove(part) // gone by its new name when all went well
+	defer os.Remove(part) // has no effect after a rename
 	if err := h.copyStill(r.Sandbox, r.From, part, r.Paused); err != nil {
 		return nil, err
 	}
-	// Mounting it once empties its journal, and shows that it can be mounted.
+	// Mounting the copy once empties its journal and proves that it is mountable.
 	if err := withDisk(part, func(string) error { return nil }); err != nil {
 		return nil, err
 	}
@@ -34,13 +34,14 @@ func (h *host) snapshot(r *request) (any, error) {
 	return map[string]any{"size_bytes": stat.Blocks * 512}, nil
 }
 
-// copyStill: that a group is frozen says nothing of why, since a launcher that died in here leaves it so.
+// copyStill copies while the sandbox is frozen. A frozen group alone does not mean that the sandbox is paused: a
+// launcher that died here leaves it frozen.
 func (h *host) copyStill(sandbox, from, to string, paused bool) error {
 	s, err := h.readState(sandbox)
 	if err != nil || !alive(s) {
 		return rootfsStep("copy the disk", copyDisk(from, to))
 	}
-	if err := flush(from); err != nil { // most of it while the processes still move
+	if err := flush(from); err != nil { // syncs most of it while the processes are still running
 		return err
 	}
 	if !paused {
@@ -55,7 +56,7 @@ func (h *host) copyStill(sandbox, from, to string, paused bool) error {
 	return rootfsStep("copy the disk", copyDisk(from, to))
 }
 
-// copyDiskOf makes the disk of a sandbox that does not run from a snapshot, with files of its own.
+// copyDiskOf creates the disk of a stopped sandbox from a snapshot, with its own files.
 func (h *host) copyDiskOf(from, to string, files map[string]string) (any, error) {
 	part := to + ".part"
 	defer os.Remove(part)
@@ -70,7 +71,7 @@ func (h *host) copyDiskOf(from, to string, files map[string]string) (any, error)
 	return map[string]any{}, err
 }
 
-// settle puts a file in its place once it is on the disk.
+// settle syncs a file and renames it into place.
 func settle(part, to string) (*unix.Stat_t, error) {
 	file, err := os.Open(part)
 	if err != nil {
@@ -81,7 +82,7 @@ func settle(part, to string) (*unix.Stat_t, error) {
 		return nil, rootfsStep("write the copy", err)
 	}
 	if err := os.Rename(part, to); err != nil {
-		return nil, rootfsStep("name the copy", err)
+		return nil, rootfsStep("rename the copy", err)
 	}
 	folder, err := os.Open(filepath.Dir(to))
 	if err != nil {
@@ -95,8 +96,8 @@ func settle(part, to string) (*unix.Stat_t, error) {
 	return &stat, nil
 }
 
-// flush writes what the mounted file system of a disk holds back into the disk's file, and empties its journal. The file
-// system is reached by one more mount of the same device: those of the sandbox are inside of it.
+// flush syncs the mounted file system of a disk to the disk's file and empties its journal. It mounts the same device
+// once more, since the sandbox's mounts are not visible here.
 func flush(disk string) error {
 	device, err := loopOf(disk)
 	if err != nil {
@@ -113,12 +114,12 @@ func flush(disk string) error {
 	}
 	defer unix.Close(root)
 	if err := unix.Syncfs(root); err != nil {
-		return rootfsStep("write what is held back", err)
+		return rootfsStep("sync the file system", err)
 	}
 	return rootfsStep("empty the journal", unix.IoctlSetPointerInt(root, kernel.Ext4Checkpoint, 0))
 }
 
-// loopOf finds the device that a disk is attached to.
+// loopOf returns the loop device to which a disk is attached.
 func loopOf(disk string) (string, error) {
 	wanted, err := filepath.EvalSymlinks(disk)
 	if err != nil {
@@ -137,7 +138,7 @@ func loopOf(disk string) (string, error) {
 	return "", os.ErrNotExist
 }
 
-// withDisk mounts an unmounted disk for the duration of the work.
+// withDisk mounts an unmounted disk while work runs.
 func withDisk(file string, work func(root string) error) error {
 	device, handle, err := attachDisk(file)
 	if err != nil {
@@ -152,8 +153,8 @@ func withDisk(file string, work func(root string) error) error {
 	return work(descriptorPath(mount))
 }
 
-// replaceFiles writes files below a folder that a sandbox has written to: no link is followed, and what stands in the
-// place of a file is removed, not opened. Where a sandbox made something else of the folder, its will is kept.
+// replaceFiles writes files below a folder that a sandbox could change: it follows no links, and removes whatever is in
+// a file's place instead of opening it. If the sandbox replaced the folder, that is left as it is.
 func replaceFiles(root string, files map[string]string) error {
 	top, err := unix.Open(root, unix.O_DIRECTORY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0)
 	if err != nil {

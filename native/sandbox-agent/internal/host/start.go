@@ -15,7 +15,7 @@ import (
 
 const maxComplaintBytes = 4096
 
-// state is what is kept of a running sandbox in its run folder; the folder is in memory and ends with the machine.
+// state is stored in the run folder of a running sandbox. The folder is in memory and is lost with a reboot.
 type state struct {
 	Sandbox    string `json:"sandbox"`
 	Pid        int    `json:"pid"`
@@ -26,15 +26,15 @@ type state struct {
 	Network    string `json:"network"`
 	Socket     string `json:"socket"`
 	Address    string `json:"address,omitempty"`
-	// PreparedDisk is set while it waits for the other half of its start: the file that will be its disk then.
+	// PreparedDisk is set while a prepared start is unused: the file that becomes its disk.
 	PreparedDisk string `json:"prepared_disk,omitempty"`
-	// Nft is set when the sandbox has a firewall table of its own.
+	// Nft is set if the sandbox has its own firewall table.
 	Nft string `json:"nft,omitempty"`
-	// Volumes that it has mounted.
+	// Volumes are the mounted volumes.
 	Volumes []volume `json:"volumes,omitempty"`
 }
 
-// start brings a sandbox up. What a failed start made is undone before it answers; the disk stays.
+// start starts a sandbox. A failed start is undone before start returns, except for the disk.
 func (h *host) start(sandbox string, p *plan) (*state, error) {
 	h.mounting.RLock()
 	defer h.mounting.RUnlock()
@@ -46,7 +46,7 @@ func (h *host) start(sandbox string, p *plan) (*state, error) {
 		if err == nil {
 			return started, nil
 		}
-		os.Stderr.WriteString("a prepared start was of no use: " + err.Error() + "\n")
+		os.Stderr.WriteString("the prepared start was not usable: " + err.Error() + "\n")
 	} else if known, err := h.readState(sandbox); err == nil && known.PreparedDisk == "" && alive(known) {
 		return known, nil
 	}
@@ -63,8 +63,8 @@ func (h *host) start(sandbox string, p *plan) (*state, error) {
 	return started, nil
 }
 
-// claimFolder makes the run folder and gives the sandbox its slot. The disk is that of a prepared start, or empty: from the
-// first state on it tells that this is no sandbox yet.
+// claimFolder creates the run folder and assigns a slot. The disk is that of a prepared start, or empty: the first
+// written state tells that there is no sandbox yet.
 func (h *host) claimFolder(sandbox string, p *plan, preparedDisk string) (*state, error) {
 	folder, place := h.folder(sandbox), h.place(sandbox, p.RuntimeKind)
 	for _, directory := range []string{folder, place, place + "/layers", place + "/disk", place + "/rootfs"} {
@@ -81,10 +81,10 @@ func (h *host) claimFolder(sandbox string, p *plan, preparedDisk string) (*state
 	if p.Network.Restrict != "" {
 		s.Nft = p.Network.Nft
 	}
-	return s, h.writeState(s) // with the slot recorded, clean() can release it
+	return s, h.writeState(s) // clean can release the slot once it is recorded
 }
 
-// baseOf is the first id of the sandbox's range.
+// baseOf returns the first ID of the sandbox's range.
 func (h *host) baseOf(s *state, p *plan) uint32 { return p.UidBase + uint32(s.Slot)*p.UidCount }
 
 func (h *host) tryStart(sandbox string, p *plan) (*state, error) {
@@ -104,7 +104,7 @@ func (h *host) tryStart(sandbox string, p *plan) (*state, error) {
 	if s.StartTicks, err = startTicks(s.Pid); err != nil {
 		return nil, step("find the sandbox's first process", err)
 	}
-	// The sandbox holds its own copies now; here they would only make every later namespace dearer.
+	// The sandbox has its own copies of the mounts now. Kept here, they would slow down every later namespace.
 	if err := unmountRoot(h.place(sandbox, p.RuntimeKind)); err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (h *host) runWithRuntime(s *state, p *plan, base uint32) error {
 	return err
 }
 
-// mountRoot: image (read-only, ids mapped) below, the sandbox's own disk (limited by its size) above.
+// mountRoot mounts the image (read-only, IDs mapped) below the sandbox's disk (limited by its size).
 func (h *host) mountRoot(place string, p *plan, userns int, base uint32) error {
 	lower, err := mountLayers(p.Layers, userns, place)
 	if err != nil {
@@ -159,7 +159,7 @@ func (h *host) mountRoot(place string, p *plan, userns int, base uint32) error {
 		if isFilled(root) {
 			return nil
 		}
-		return fillDisk(root, p.Files) // it is new, or a launcher was killed before it came to this
+		return fillDisk(root, p.Files) // the disk is new, or a launcher was killed before this step
 	})
 	_ = handle.Close()
 	if err != nil {
@@ -171,7 +171,7 @@ func (h *host) mountRoot(place string, p *plan, userns int, base uint32) error {
 	return mountOverlay(lower, place, base, p.Layerable)
 }
 
-// launch calls the runtime from a thread that stands in the sandbox's cgroup, and reads the pid that it leaves behind.
+// launch calls the runtime from a thread in the sandbox's cgroup, and reads the PID file.
 func (h *host) launch(sandbox string, p *plan) (int, error) {
 	listener, err := listen(h.socket(sandbox))
 	if err != nil {
@@ -179,7 +179,7 @@ func (h *host) launch(sandbox string, p *plan) (int, error) {
 	}
 	defer unix.Close(listener)
 	folder := h.folder(sandbox)
-	// The thread stands in the sandbox's cgroup when it forks.
+	// The thread is in the sandbox's cgroup when it forks.
 	err = onThread(func() error {
 		status, err := h.callRuntime(sandbox, p, listener)
 		if err == nil && status != 0 {
@@ -207,7 +207,7 @@ func (h *host) callRuntime(sandbox string, p *plan, listener int) (unix.WaitStat
 	defer devnull.Close()
 	argv := append([]string{filepath.Base(p.Runtime), "--root", h.path("runtime"), "--log", folder + "/log"}, p.RuntimeFlags...)
 	attr := &unix.SysProcAttr{Setsid: true}
-	if p.RuntimeKind != "runc" { // which makes its own groups
+	if p.RuntimeKind != "runc" { // runc creates its own groups
 		group, err := h.cgroups.join(sandbox)
 		if err != nil {
 			return 0, err
@@ -224,7 +224,7 @@ func (h *host) callRuntime(sandbox string, p *plan, listener int) (unix.WaitStat
 			return 0, err
 		}
 		fallthrough
-	case "runc": // another kernel, as runsc has, takes no socket of this one
+	case "runc": // gVisor has its own kernel and cannot inherit a socket of this one
 		argv = append(argv, "--preserve-fds", "1")
 	}
 	argv = append(argv, sandbox)
@@ -239,18 +239,18 @@ func (h *host) callRuntime(sandbox string, p *plan, listener int) (unix.WaitStat
 	return <-done, nil
 }
 
-// coverCgroups gives this thread alone the v2 view that crun insists on.
+// coverCgroups gives this thread alone the v2 view that crun requires.
 func (h *host) coverCgroups() error {
 	if h.cgroups.version == "v2" {
 		return nil
 	}
 	if err := unix.Unshare(unix.CLONE_FS | unix.CLONE_NEWNS); err != nil {
-		return step("unshare the runtime's mounts", err)
+		return step("unshare the runtime's mount namespace", err)
 	}
 	return h.cgroups.showUnified()
 }
 
-// writeConfig adds what only this side knows: descriptors of the namespaces that were prepared.
+// writeConfig adds the prepared namespaces, which only the launcher knows.
 func writeConfig(folder string, p *plan, spaces *namespaces, base uint32) error {
 	config, err := decode[map[string]any](p.Config)
 	if err != nil {
@@ -262,7 +262,7 @@ func writeConfig(folder string, p *plan, spaces *namespaces, base uint32) error 
 	}
 	self := "/proc/" + strconv.Itoa(os.Getpid()) + "/fd/"
 	user := map[string]any{"type": "user", "path": self + strconv.Itoa(int(spaces.user.Fd()))}
-	if p.RuntimeKind != "crun" { // runc and runsc cannot join one without knowing the mapping, so they make their own, equal one
+	if p.RuntimeKind != "crun" { // runc and runsc need the ID mapping to join a namespace, so they create an equal one themselves
 		user = map[string]any{"type": "user"}
 		mapping := []map[string]any{{"containerID": 0, "hostID": base, "size": p.UidCount}}
 		linux["uidMappings"], linux["gidMappings"] = mapping, mapping
@@ -288,7 +288,7 @@ func writeConfig(folder string, p *plan, spaces *namespaces, base uint32) error 
 	return step("write the bundle", os.WriteFile(folder+"/config.json", content, 0o600))
 }
 
-// listen makes the helper's socket under a name that only the host sees.
+// listen creates the helper's socket under a name that only the host sees.
 func listen(path string) (int, error) {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -306,7 +306,7 @@ func listen(path string) (int, error) {
 	return fd, nil
 }
 
-// complaint is the last thing that the runtime logged.
+// complaint returns the last message of the runtime's log.
 func complaint(folder string) string {
 	content, err := os.ReadFile(folder + "/log")
 	text := strings.TrimSpace(string(content))

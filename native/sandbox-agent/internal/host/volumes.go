@@ -18,14 +18,14 @@ import (
 
 const (
 	maxVolumes = 16
-	// Mounts of sandboxes that ended go away within this time.
+	// detachLimit bounds the wait for mounts of sandboxes that have ended.
 	detachLimit     = time.Second
 	detachPollEvery = 5 * time.Millisecond
-	// volumeFlags: files of a volume gain no rights in the sandbox that it is mounted in.
+	// volumeFlags: files of a volume gain no rights in the sandboxes that mount it.
 	volumeFlags = uint64(unix.MOUNT_ATTR_NODEV | unix.MOUNT_ATTR_NOSUID)
 )
 
-// volume is a file system of its own in a sandbox: a file like a disk, which outlives the sandbox.
+// volume is a separate file system of a sandbox: a disk file that outlives the sandbox.
 type volume struct {
 	ID       string `json:"id"`
 	File     string `json:"file"`
@@ -33,7 +33,8 @@ type volume struct {
 	ReadOnly bool   `json:"read_only"`
 }
 
-// lockVolumes keeps others from mounting, copying and resizing them. All lock the sandbox first and volumes in this order.
+// lockVolumes prevents mounting, copying and resizing by others. Callers lock the sandbox first, then volumes in this
+// order.
 func (h *host) lockVolumes(volumes []volume) (func(), error) {
 	if len(volumes) > maxVolumes {
 		return nil, step("read a request", errors.New("too many volumes"))
@@ -57,7 +58,7 @@ func (h *host) lockVolumes(volumes []volume) (func(), error) {
 	}, nil
 }
 
-// assertFree refuses a volume that another living sandbox writes to, or that it reads and this one would write to.
+// assertFree fails if another running sandbox writes to a volume, or reads one that this sandbox would write to.
 func (h *host) assertFree(sandbox string, volumes []volume) error {
 	if len(volumes) == 0 {
 		return nil
@@ -73,14 +74,14 @@ func (h *host) assertFree(sandbox string, volumes []volume) error {
 		for _, wanted := range volumes {
 			held := other.volume(wanted.ID)
 			if held != nil && !(held.ReadOnly && wanted.ReadOnly) {
-				return step("mount "+wanted.Path, errors.New("another sandbox still has the volume"))
+				return step("mount "+wanted.Path, errors.New("another sandbox is still using the volume"))
 			}
 		}
 	}
 	return nil
 }
 
-// mounters are the living sandboxes with volumes.
+// mounters returns the running sandboxes with volumes.
 func (h *host) mounters() ([]*state, error) {
 	entries, err := os.ReadDir(h.path("sandboxes"))
 	if err != nil {
@@ -95,7 +96,7 @@ func (h *host) mounters() ([]*state, error) {
 	return found, nil
 }
 
-// volume answers nil when the sandbox does not have it.
+// volume returns nil if the sandbox has not mounted it.
 func (s *state) volume(id string) *volume {
 	for index := range s.Volumes {
 		if s.Volumes[index].ID == id {
@@ -105,7 +106,7 @@ func (s *state) volume(id string) *volume {
 	return nil
 }
 
-// volumeBytes is what the files of the volumes that the sandbox writes to take on this machine.
+// volumeBytes is the disk usage of the volumes that the sandbox can write to.
 func (s *state) volumeBytes() int64 {
 	total := int64(0)
 	for _, each := range s.Volumes {
@@ -117,7 +118,7 @@ func (s *state) volumeBytes() int64 {
 	return total
 }
 
-// openVolumes mounts volumes at no place, with the ids of the user namespace. The caller closes them.
+// openVolumes creates detached mounts of volumes with the ID mapping of the user namespace. The caller closes them.
 func openVolumes(volumes []volume, userns int) ([]int, error) {
 	mounts := []int{}
 	for _, each := range volumes {
@@ -148,12 +149,12 @@ func openVolume(v volume, userns int) (int, error) {
 	}
 	if err := mapIDs(mount, userns, flags); err != nil {
 		_ = unix.Close(mount)
-		return -1, rootfsStep("map the ids of "+v.Path, err)
+		return -1, rootfsStep("map the IDs of "+v.Path, err)
 	}
 	return mount, nil
 }
 
-// mountFolders puts volumes and buckets where a runtime finds them for a bind mount.
+// mountFolders mounts volumes and buckets where a runtime finds them for a bind mount.
 func (h *host) mountFolders(place string, p *plan, userns int, base uint32) error {
 	mounts, err := h.openFolders(p, userns, base)
 	if err != nil {
@@ -175,7 +176,8 @@ func (h *host) mountFolders(place string, p *plan, userns int, base uint32) erro
 
 func volumePlace(place string, index int) string { return place + "/volumes/" + strconv.Itoa(index) }
 
-// mountVolumeFile mounts at no place. All mounts of a volume are of one device: two would be two file systems in one file.
+// mountVolumeFile creates a detached mount. All mounts of a volume must use one device: two devices would be two file
+// systems in one file.
 func mountVolumeFile(file string) (int, error) {
 	device, handle, err := attachVolume(file)
 	if err != nil {
@@ -185,7 +187,8 @@ func mountVolumeFile(file string) (int, error) {
 	return mountDetached(device)
 }
 
-// attachVolume answers the device that the file is attached to already, or a new one. The device stays while the handle is open.
+// attachVolume returns the device to which the file is attached, attaching it if necessary. The device exists while the
+// handle is open.
 func attachVolume(file string) (string, *os.File, error) {
 	device, err := loopOf(file)
 	if errors.Is(err, os.ErrNotExist) {
@@ -207,29 +210,29 @@ func attachVolume(file string) (string, *os.File, error) {
 	} else if !errors.Is(err, unix.ENXIO) {
 		return "", nil, rootfsStep("open "+device, err)
 	}
-	return attachDisk(file) // its last mount ended just now, and the device with it
+	return attachDisk(file) // its last mount has just ended, and the device with it
 }
 
-// backs reports whether the file backs the open device, which stays so until the device is closed.
+// backs reports whether the file backs the open device, which cannot change while the device is open.
 func backs(device *os.File, file string) bool {
 	info, err := unix.IoctlLoopGetStatus64(int(device.Fd()))
 	var stat unix.Stat_t
 	return err == nil && unix.Stat(file, &stat) == nil && info.Inode == stat.Ino && info.Device == stat.Dev
 }
 
-// makeVolume makes an empty volume from a formatted template.
+// makeVolume creates an empty volume from a formatted template.
 func makeVolume(from, to string) (any, error) {
 	part := to + ".part"
-	defer os.Remove(part) // gone by its new name when all went well
+	defer os.Remove(part) // has no effect after a rename
 	if err := copyDisk(from, part); err != nil {
-		return nil, rootfsStep("make the volume", err)
+		return nil, rootfsStep("create the volume", err)
 	}
 	err := withDisk(part, func(root string) error {
 		if err := unix.Rmdir(root + "/lost+found"); err != nil && err != unix.ENOENT {
 			return rootfsStep("empty the volume", err)
 		}
-		// For every user of every sandbox that it will be mounted in.
-		return rootfsStep("open the volume to all users", os.Chmod(root, 0o777))
+		// For every user of every sandbox that mounts it.
+		return rootfsStep("make the volume writable for all users", os.Chmod(root, 0o777))
 	})
 	if err != nil {
 		return nil, err
@@ -245,7 +248,7 @@ func sizeOnceSettled(part, to string) (any, error) {
 	return map[string]any{"size_bytes": stat.Blocks * 512}, nil
 }
 
-// copyVolume copies a volume while nothing writes to it. A sandbox that is not among the paused ones goes on afterwards.
+// copyVolume copies a volume while nothing writes to it. Sandboxes that were not paused before resume afterwards.
 func (h *host) copyVolume(r *request) (any, error) {
 	part := r.To + ".part"
 	defer os.Remove(part)
@@ -259,7 +262,7 @@ func (h *host) copyVolume(r *request) (any, error) {
 }
 
 func (h *host) copyStillVolume(id, from, to string, paused []string) error {
-	if err := flushAttached(from); err != nil { // most of it while processes still move
+	if err := flushAttached(from); err != nil { // syncs most of it while processes are still running
 		return err
 	}
 	others, err := h.mounters()
@@ -282,7 +285,7 @@ func (h *host) copyStillVolume(id, from, to string, paused []string) error {
 	return rootfsStep("copy the volume", copyDisk(from, to))
 }
 
-// flushAttached: a volume that nothing has mounted holds nothing back.
+// flushAttached syncs a mounted volume. A volume that is not mounted has nothing to sync.
 func flushAttached(file string) error {
 	if _, err := loopOf(file); errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -290,8 +293,8 @@ func flushAttached(file string) error {
 	return flush(file)
 }
 
-// resizeVolume makes a volume larger. What an interruption left undone, the next call does. The kernel enlarges a mounted file
-// system only for those with CAP_SYS_RESOURCE, which containers lack: then a program does while nothing has it mounted.
+// resizeVolume grows a volume. After an interruption, the next call completes it. The kernel resizes a mounted file
+// system only with CAP_SYS_RESOURCE, which containers lack: in that case a program resizes it while it is not mounted.
 func (h *host) resizeVolume(r *request) (any, error) {
 	stat, err := os.Stat(r.From)
 	if err != nil {
@@ -299,7 +302,7 @@ func (h *host) resizeVolume(r *request) (any, error) {
 	}
 	if stat.Size() < r.SizeBytes {
 		if err := os.Truncate(r.From, r.SizeBytes); err != nil {
-			return nil, rootfsStep("enlarge the volume", err)
+			return nil, rootfsStep("grow the volume", err)
 		}
 	}
 	err = growMounted(r.From, r.SizeBytes)
@@ -316,7 +319,7 @@ func growMounted(file string, sizeBytes int64) error {
 	}
 	defer handle.Close()
 	if err := unix.IoctlSetInt(int(handle.Fd()), unix.LOOP_SET_CAPACITY, 0); err != nil {
-		return rootfsStep("enlarge the volume's device", err)
+		return rootfsStep("grow the volume's device", err)
 	}
 	mount, err := mountDetached(device)
 	if err != nil {
@@ -326,14 +329,15 @@ func growMounted(file string, sizeBytes int64) error {
 	return growFileSystem(mount, sizeBytes)
 }
 
-// growUnmounted: the mount of the attempt before has emptied the journal. The volume's lock keeps others from mounting it.
+// growUnmounted relies on the previous mount having emptied the journal. The volume's lock prevents others from
+// mounting it.
 func (h *host) growUnmounted(file, resizer string) error {
 	for waited := time.Duration(0); ; waited += detachPollEvery {
 		if _, err := loopOf(file); errors.Is(err, os.ErrNotExist) {
 			break
 		}
 		if waited >= detachLimit {
-			return &stepError{code: "VOLUME_MOUNTED", step: "enlarge the volume", err: errors.New("a sandbox has it mounted")}
+			return &stepError{code: "VOLUME_MOUNTED", step: "grow the volume", err: errors.New("a sandbox has mounted it")}
 		}
 		time.Sleep(detachPollEvery)
 	}
@@ -350,7 +354,7 @@ func (h *host) growUnmounted(file, resizer string) error {
 		return rootfsStep("start "+resizer, err)
 	}
 	if status := <-done; status != 0 {
-		return rootfsStep("enlarge the volume's file system", fmt.Errorf("%s ended with %d", filepath.Base(resizer), status.ExitStatus()))
+		return rootfsStep("grow the volume's file system", fmt.Errorf("%s exited with code %d", filepath.Base(resizer), status.ExitStatus()))
 	}
 	return nil
 }
@@ -366,7 +370,7 @@ func growFileSystem(mount int, sizeBytes int64) error {
 		return rootfsStep("read the volume's size", err)
 	}
 	if err := kernel.ResizeExt4(root, uint64(sizeBytes/int64(used.Bsize))); err != nil {
-		return rootfsStep("enlarge the volume's file system", err)
+		return rootfsStep("grow the volume's file system", err)
 	}
 	return rootfsStep("write the volume's size", unix.Syncfs(root))
 }

@@ -1,6 +1,6 @@
-// Package kernel has what golang.org/x/sys/unix lacks, and with it the only unsafe code of this program. x/sys/unix sets
-// capabilities and filters for the calling thread only, but a Go program has several threads from its first line on, and a
-// thread that kept something would hand it on to what it starts.
+// Package kernel has what golang.org/x/sys/unix lacks, and the only unsafe code of this program. x/sys/unix sets
+// capabilities and filters for the calling thread only. A Go program has several threads from the start, and a thread
+// with leftover privileges would pass them on to its children.
 package kernel
 
 import (
@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// Ext4Checkpoint is EXT4_IOC_CHECKPOINT of Linux 5.14, which empties the journal.
+	// Ext4Checkpoint is EXT4_IOC_CHECKPOINT (Linux 5.14), which empties the journal.
 	Ext4Checkpoint = 0x4004662B
 	// ext4Resize is EXT4_IOC_RESIZE_FS.
 	ext4Resize = 0x40086610
-	// NoSetuidFixup is SECBIT_NO_SETUID_FIXUP: a change of the user keeps the capabilities.
+	// NoSetuidFixup is SECBIT_NO_SETUID_FIXUP: changing the user ID keeps the capabilities.
 	NoSetuidFixup = 1 << 2
-	// VethInfoPeer is VETH_INFO_PEER: the attribute with the other end of a network pair.
+	// VethInfoPeer is VETH_INFO_PEER, the attribute that contains the peer of a veth pair.
 	VethInfoPeer = 1
 )
 
-// ResizeExt4 makes the mounted file system of an open folder as large as this many blocks of it.
+// ResizeExt4 resizes the mounted file system of an open folder to the given number of its blocks.
 func ResizeExt4(folder int, blocks uint64) error {
 	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(folder), ext4Resize, uintptr(unsafe.Pointer(&blocks)))
 	return orNil(errno)
@@ -35,7 +35,7 @@ func AllThreads(number uintptr, arguments ...uintptr) error {
 	return orNil(errno)
 }
 
-// Capset limits every thread to these effective and permitted capabilities and leaves none to inherit.
+// Capset sets the effective and permitted capabilities of every thread, and clears the inheritable ones.
 func Capset(kept uint64) error {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	low, high := uint32(kept), uint32(kept>>32)
@@ -44,7 +44,7 @@ func Capset(kept uint64) error {
 	return orNil(errno)
 }
 
-// Filter puts every thread under a filter of system calls: an array of struct sock_filter, not empty.
+// Filter installs a seccomp filter on every thread: a non-empty array of struct sock_filter.
 func Filter(instructions []byte) error {
 	program := unix.SockFprog{
 		Len:    uint16(len(instructions) / unix.SizeofSockFilter),
@@ -55,7 +55,7 @@ func Filter(instructions []byte) error {
 	return orNil(errno)
 }
 
-// orNil keeps a zero Errno from becoming an error that is not nil.
+// orNil converts a zero Errno to a nil error.
 func orNil(errno syscall.Errno) error {
 	if errno == 0 {
 		return nil

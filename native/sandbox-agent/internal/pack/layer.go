@@ -16,11 +16,11 @@ const (
 	opaqueName     = ".wh..wh..opq"
 )
 
-// platformFiles are written by the platform at each start and belong to no image.
+// platformFiles are written at each start and are not part of an image.
 var platformFiles = map[string]bool{"etc/hostname": true, "etc/hosts": true, "etc/resolv.conf": true}
 
-// Layer writes the changes in an overlay's upper folder as a layer (OCI image specification, layer.md), in the order of
-// names, so that the same changes make the same layer. The overlay was mounted without redirects.
+// Layer writes the changes in an overlay's upper folder as a layer (OCI image specification, layer.md), sorted by name,
+// so that equal changes yield equal layers. The overlay must have been mounted without redirects.
 func Layer(upper string, output io.Writer) error {
 	buffered := bufio.NewWriterSize(output, outputBytes)
 	p := &packer{tar: tar.NewWriter(buffered), links: map[inode]string{}}
@@ -57,7 +57,7 @@ func (p *packer) change(name, upper string) error {
 		return errors.New("no file status")
 	}
 	switch {
-	case info.Mode()&fs.ModeSocket != 0: // no archive holds one
+	case info.Mode()&fs.ModeSocket != 0: // archives cannot contain sockets
 		return nil
 	case info.Mode()&fs.ModeCharDevice != 0 && stat.Rdev == 0:
 		return p.mark(path.Join(path.Dir(name), whiteoutPrefix+path.Base(name)))

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestLayer: changes, removals and replaced folders of an upper folder, without what the platform writes.
+// TestLayer covers changed, removed and replaced entries of an upper folder, and the platform's own files.
 func TestLayer(t *testing.T) {
 	upper := t.TempDir()
 	for name, content := range map[string]string{
@@ -66,6 +66,6 @@ func TestLayer(t *testing.T) {
 		t.Fatalf("got %q, want %q", names, want)
 	}
 	if _, second := read(); !bytes.Equal(first, second) {
-		t.Fatal("the same changes made another layer")
+		t.Fatal("the same changes yielded different layers")
 	}
 }

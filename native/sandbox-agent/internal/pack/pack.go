@@ -1,5 +1,5 @@
-// Package pack is the job that makes one archive of the unpacked layers of an image, as overlayfs would show them: for an
-// engine that keeps images of its own.
+// Package pack merges the unpacked layers of an image into one archive, as overlayfs would show them, for engines that
+// store images themselves.
 package pack
 
 import (
@@ -47,7 +47,7 @@ type packer struct {
 	links map[inode]string
 }
 
-// folder writes what a folder holds in all layers that still count there, the uppermost first.
+// folder writes the contents of a folder in all layers that are visible there, topmost first.
 func (p *packer) folder(name string, layers []string) error {
 	owner := map[string]int{}
 	for index, layer := range layers {
@@ -84,10 +84,10 @@ func (p *packer) entry(name string, layers []string) error {
 	if !known {
 		return errors.New("no file status")
 	}
-	if info.Mode()&fs.ModeCharDevice != 0 && stat.Rdev == 0 { // a whiteout: nothing is shown here
+	if info.Mode()&fs.ModeCharDevice != 0 && stat.Rdev == 0 { // a whiteout: hides the entry
 		return nil
 	}
-	if info.Mode()&fs.ModeSocket != 0 { // no archive holds one
+	if info.Mode()&fs.ModeSocket != 0 { // archives cannot contain sockets
 		return nil
 	}
 	if err := p.write(name, file, info, stat); err != nil || !info.IsDir() {
@@ -96,7 +96,7 @@ func (p *packer) entry(name string, layers []string) error {
 	return p.folder(name, merged(name, layers))
 }
 
-// merged are the layers whose folder of that name shows through, from the given one down.
+// merged returns the layers whose folder of that name is visible, from the given one down.
 func merged(name string, layers []string) []string {
 	var found []string
 	for _, layer := range layers {
@@ -104,7 +104,7 @@ func merged(name string, layers []string) []string {
 		if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
 			continue
 		}
-		if err != nil || !info.IsDir() { // a file or a whiteout covers whatever lies below
+		if err != nil || !info.IsDir() { // a file or whiteout hides everything below
 			break
 		}
 		found = append(found, layer)
@@ -133,7 +133,7 @@ func (p *packer) write(name, file string, info fs.FileInfo, stat *syscall.Stat_t
 		return err
 	}
 	header.Name, header.Uname, header.Gname, header.Format = name, "", "", tar.FormatPAX
-	header.AccessTime, header.ChangeTime = time.Time{}, time.Time{} // they say nothing of the content
+	header.AccessTime, header.ChangeTime = time.Time{}, time.Time{} // they do not belong to the content
 	if info.IsDir() {
 		header.Name += "/"
 	}
@@ -164,7 +164,7 @@ func (p *packer) content(file string) error {
 	return err
 }
 
-// xattrsOf leaves out what overlayfs keeps its own book with.
+// xattrsOf leaves out the attributes of overlayfs itself.
 func xattrsOf(file string) map[string]string {
 	list := make([]byte, maxXattrList)
 	count, err := unix.Listxattr(file, list)

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestPack: what overlayfs would show of two layers, links included.
+// TestPack checks that two layers are merged as overlayfs shows them, links included.
 func TestPack(t *testing.T) {
 	upper, lower := t.TempDir(), t.TempDir()
 	write := func(layer, name, content string) {
@@ -60,6 +60,6 @@ func TestPack(t *testing.T) {
 	}
 	wanted := map[string]string{"etc/": "", "etc/kept": "lower", "etc/replaced": "upper", "etc/twice": "etc/kept"}
 	if !reflect.DeepEqual(found, wanted) {
-		t.Fatalf("the archive holds %v", found)
+		t.Fatalf("the archive contains %v", found)
 	}
 }

@@ -1,6 +1,6 @@
-// Package reap starts children and collects every exit, also of orphans that the kernel hands to this process: PID 1 of
-// a sandbox and the host launcher (a child subreaper) both must never leave a zombie. os/exec cannot be used beside it,
-// since each would steal the other's exits.
+// Package reap starts children and collects every exit, including orphans that the kernel reparents to this process:
+// neither the PID 1 of a sandbox nor the host launcher (a child subreaper) may leave zombies. os/exec cannot be used
+// next to it, since both would collect each other's exits.
 package reap
 
 import (
@@ -18,7 +18,7 @@ type Reaper struct {
 	waiting map[int]chan unix.WaitStatus
 }
 
-// New starts collecting; there is one per process and it lives as long.
+// New starts collecting. A process has one Reaper, for its lifetime.
 func New() *Reaper {
 	r := &Reaper{waiting: map[int]chan unix.WaitStatus{}}
 	signals := make(chan os.Signal, 1)
@@ -31,9 +31,9 @@ func New() *Reaper {
 	return r
 }
 
-// Start forks on the calling thread, whose namespaces and cgroups the child inherits. The channel gives one status.
+// Start forks on the calling thread, whose namespaces and cgroups the child inherits. The channel delivers one status.
 func (r *Reaper) Start(path string, argv []string, attr *syscall.ProcAttr) (int, <-chan unix.WaitStatus, error) {
-	// The lock spans the fork, so that an exit is never collected before somebody waits for it.
+	// Locked across the fork, so that an exit is never collected before its channel is registered.
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	pid, err := syscall.ForkExec(path, argv, attr)

@@ -1,5 +1,5 @@
-// Package seccomp turns the `linux.seccomp` part of an OCI configuration into a filter of the kernel, for the actions and
-// comparisons that the platform's profile uses; anything else is refused, never left out.
+// Package seccomp compiles the `linux.seccomp` part of an OCI configuration to a kernel filter, for the actions and
+// comparisons that the platform's profile uses. Anything else is rejected, never ignored.
 package seccomp
 
 import (
@@ -27,7 +27,7 @@ const (
 	offsetNumber, offsetArchitecture, offsetArguments = 0, 4, 16
 
 	maxInstructions = 4096
-	maxNumber       = 1023 // none of the table is as high
+	maxNumber       = 1023 // above every number in the table
 	ePerm           = 1
 	eNosys          = 38
 )
@@ -59,8 +59,8 @@ type instruction struct {
 	k      uint32
 }
 
-// Compile answers the filter as the kernel takes it: an array of struct sock_filter. Arguments are compared by their lower
-// 32 bits, since those that the profile names have no more for the kernel.
+// Compile returns the filter as an array of struct sock_filter. Only the lower 32 bits of arguments are compared, since
+// the kernel ignores the others for the arguments that the profile names.
 func Compile(config []byte) ([]byte, error) {
 	p, err := parse(config)
 	if err != nil {
@@ -90,7 +90,7 @@ func Compile(config []byte) ([]byte, error) {
 	return encode(program), nil
 }
 
-// parse refuses what a filter would silently go without: a field, a call, an architecture or a comparison that is not known.
+// parse rejects whatever the filter would silently ignore: unknown fields, calls, architectures and comparisons.
 func parse(config []byte) (*profile, error) {
 	var p profile
 	decoder := json.NewDecoder(bytes.NewReader(config))
@@ -99,7 +99,7 @@ func parse(config []byte) (*profile, error) {
 		return nil, err
 	}
 	if _, err := decoder.Token(); err != io.EOF {
-		return nil, errors.New("something follows the profile")
+		return nil, errors.New("data after the profile")
 	}
 	for _, name := range p.Architectures {
 		if !slices.ContainsFunc(architectures, func(each architecture) bool { return each.name == name }) {
@@ -108,11 +108,11 @@ func parse(config []byte) (*profile, error) {
 	}
 	for _, each := range p.Syscalls {
 		if len(each.Names) == 0 {
-			return nil, errors.New("a rule names no call")
+			return nil, errors.New("a rule names no system call")
 		}
 		for _, name := range each.Names {
 			if _, known := table()[name]; !known {
-				return nil, errors.New("unknown call " + name)
+				return nil, errors.New("unknown system call " + name)
 			}
 		}
 		if _, err := compareAll(each.Args); err != nil {
@@ -122,7 +122,7 @@ func parse(config []byte) (*profile, error) {
 	return &p, nil
 }
 
-// blockOf judges a call of one architecture; it always gives an answer.
+// blockOf decides the calls of one architecture; every path returns an action.
 func (p *profile) blockOf(arch architecture, otherwise uint32) ([]instruction, error) {
 	always, conditional, order := []int{}, map[int][]rule{}, []int{}
 	for _, each := range p.Syscalls {
@@ -133,7 +133,7 @@ func (p *profile) blockOf(arch architecture, otherwise uint32) ([]instruction, e
 		for _, name := range each.Names {
 			entry, known := table()[name]
 			if !known || entry[arch.column] < 0 {
-				continue // not a call of this architecture
+				continue // does not exist on this architecture
 			}
 			number := entry[arch.column]
 			if number >= maxNumber {
@@ -155,7 +155,7 @@ func (p *profile) blockOf(arch architecture, otherwise uint32) ([]instruction, e
 	}
 	for _, number := range order {
 		if slices.Contains(always, number) {
-			return nil, errors.New("a call is allowed both always and by its arguments")
+			return nil, errors.New("a system call is allowed both unconditionally and by its arguments")
 		}
 		judged, err := judge(conditional[number], otherwise)
 		if err != nil {
@@ -167,7 +167,7 @@ func (p *profile) blockOf(arch architecture, otherwise uint32) ([]instruction, e
 	return append(block, ranges(always, otherwise)...), nil
 }
 
-// judge tries the rules of one call in their order; the first that holds decides.
+// judge tries the rules of one call in order; the first match decides.
 func judge(rules []rule, otherwise uint32) ([]instruction, error) {
 	out := []instruction{}
 	for _, each := range rules {
@@ -184,12 +184,12 @@ func judge(rules []rule, otherwise uint32) ([]instruction, error) {
 	}
 	out = append(out, instruction{code: giveBack, k: otherwise})
 	if len(out) > 255 {
-		return nil, errors.New("a call has too many rules")
+		return nil, errors.New("a system call has too many rules")
 	}
 	return out, nil
 }
 
-// compareAll passes over the instruction that follows unless every comparison holds.
+// compareAll skips the next instruction unless every comparison holds.
 func compareAll(arguments []argument) ([]instruction, error) {
 	out := []instruction{}
 	for index := len(arguments) - 1; index >= 0; index-- {
@@ -202,10 +202,10 @@ func compareAll(arguments []argument) ([]instruction, error) {
 	return out, nil
 }
 
-// compare passes over the next instructions, so many of them, unless the comparison holds.
+// compare skips the given number of instructions unless the comparison holds.
 func compare(a argument, skip int) ([]instruction, error) {
 	if a.Index > 5 || a.Value > 0xffff_ffff || a.ValueTwo > 0xffff_ffff {
-		return nil, errors.New("a rule compares what is not a 32-bit argument")
+		return nil, errors.New("a rule compares a value that is not a 32-bit argument")
 	}
 	if skip > 255 {
 		return nil, errors.New("a rule compares too many arguments")
@@ -222,7 +222,7 @@ func compare(a argument, skip int) ([]instruction, error) {
 	return nil, errors.New("unknown comparison " + a.Op)
 }
 
-// ranges allows the numbers, in their order, so that one that lies before a range is decided.
+// ranges allows the sorted numbers and decides gaps between them.
 func ranges(allowed []int, otherwise uint32) []instruction {
 	var isAllowed [maxNumber + 1]bool
 	for _, number := range allowed {

@@ -49,7 +49,7 @@ func TestJudgesEachCallAsTheProfileSays(t *testing.T) {
 		{"another architecture", arm64, 63, none, retKillProcess},
 	} {
 		if answer, err := run(filter, each.arch, each.number, each.arguments); err != nil || answer != each.answer {
-			t.Errorf("%s: %#x instead of %#x (%v)", each.name, answer, each.answer, err)
+			t.Errorf("%s: got %#x, want %#x (%v)", each.name, answer, each.answer, err)
 		}
 	}
 }
@@ -66,12 +66,12 @@ func TestRefusesWhatItDoesNotKnow(t *testing.T) {
 		`{"defaultAction":"SCMP_ACT_ERRNO","architectures":["SCMP_ARCH_X86_64"],"syscalls":[{"names":["read"],"action":"SCMP_ACT_ALLOW"},{"names":["read"],"action":"SCMP_ACT_ERRNO"}]}`,
 	} {
 		if _, err := Compile([]byte(profile)); err == nil {
-			t.Errorf("%s is taken", profile)
+			t.Errorf("%s is accepted", profile)
 		}
 	}
 }
 
-// run does what the kernel does with a filter, and fails where the kernel would not take it.
+// run interprets a filter as the kernel does, and fails where the kernel would reject it.
 func run(filter []byte, arch, number uint32, arguments [6]uint64) (uint32, error) {
 	var data [64]byte
 	binary.NativeEndian.PutUint32(data[offsetNumber:], number)
@@ -87,7 +87,7 @@ func run(filter []byte, arch, number uint32, arguments [6]uint64) (uint32, error
 		switch code {
 		case loadWord:
 			if k%4 != 0 || k > 60 {
-				return 0, fmt.Errorf("it reads at %d", k)
+				return 0, fmt.Errorf("the filter reads at %d", k)
 			}
 			value = binary.NativeEndian.Uint32(data[k:])
 			continue
@@ -114,5 +114,5 @@ func run(filter []byte, arch, number uint32, arguments [6]uint64) (uint32, error
 			at += jf
 		}
 	}
-	return 0, errors.New("it ends without an answer")
+	return 0, errors.New("the filter ends without a result")
 }

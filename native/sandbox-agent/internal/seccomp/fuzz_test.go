@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// FuzzCompile: a profile that is taken gives a filter that decides as the profile reads, for any call.
+// FuzzCompile checks that the filter of every accepted profile decides any call as the profile says.
 func FuzzCompile(f *testing.F) {
 	for _, number := range []uint32{0, 41, 56, 135, 435, 0x4000_0027} {
 		f.Add([]byte(sample), byte(0), number, uint64(2), uint64(0), uint64(0))
@@ -32,12 +32,12 @@ func FuzzCompile(f *testing.F) {
 		}
 		got, err := run(filter, arch.audit, number, arguments)
 		if want := decide(t, &p, arch, number, arguments); err != nil || got != want {
-			t.Fatalf("%s %d %v: %#x instead of %#x (%v)", arch.name, number, arguments, got, want, err)
+			t.Fatalf("%s %d %v: got %#x, want %#x (%v)", arch.name, number, arguments, got, want, err)
 		}
 	})
 }
 
-// decide reads the profile itself, rule by rule.
+// decide evaluates the profile itself, rule by rule.
 func decide(t *testing.T, p *profile, arch architecture, number uint32, arguments [6]uint64) uint32 {
 	if !slices.Contains(p.Architectures, arch.name) {
 		return retKillProcess

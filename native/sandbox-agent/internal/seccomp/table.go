@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// Numbers of system calls, one name a line, for amd64 and arm64; from the kernel's headers.
+// System call numbers for amd64 and arm64, one name per line, from the kernel's headers.
 //
 //go:embed syscalls.txt
 var syscalls string
@@ -34,17 +34,17 @@ var table = sync.OnceValue(func() map[string]numbers {
 	return found
 })
 
-// architecture is the native way in which programs of a machine call the kernel.
+// architecture is a machine's native system call ABI.
 type architecture struct {
 	name   string
 	audit  uint32
 	column int
-	// Numbers from here on are another ABI of the same audit value (x32); 0 where there is none.
+	// foreignFrom is the first number of another ABI with the same audit value (x32); 0 if there is none.
 	foreignFrom uint32
 }
 
-// Only native ones: a program of another architecture numbers its calls differently, and packs the arguments of some of them
-// in memory (socketcall, ipc), where a filter cannot look.
+// Native ABIs only: others number their calls differently, and pass some arguments in memory (socketcall, ipc), which a
+// filter cannot read.
 var architectures = []architecture{
 	{name: "SCMP_ARCH_X86_64", audit: 0xc000003e, column: 0, foreignFrom: 0x4000_0000},
 	{name: "SCMP_ARCH_AARCH64", audit: 0xc00000b7, column: 1},

@@ -28,7 +28,7 @@ func (s *server) open(id uint32, p *parser) error {
 	if len(s.handles) >= maxHandles {
 		return errTooMany
 	}
-	// A FIFO or device must not block, and a terminal must not become ours.
+	// A FIFO or device must not block, and a terminal must not become the controlling one.
 	flags := unix.O_CLOEXEC | unix.O_NONBLOCK | unix.O_NOCTTY
 	switch wanted & (openRead | openWrite) {
 	case openRead | openWrite:
@@ -174,7 +174,7 @@ func (s *server) setOpen(p *parser) error {
 	if p.failed {
 		return errMalformed
 	}
-	// The kernel follows this name to the open file itself, whatever became of its path.
+	// The kernel resolves this name to the open file itself, even if its path has changed.
 	return setAttributes("/proc/self/fd/"+strconv.Itoa(h.descriptor()), a, true)
 }
 
@@ -190,10 +190,10 @@ func setAttributes(name string, a attributes, follow bool) error {
 	if a.flags&attrOwner != 0 {
 		failures = append(failures, unix.Fchownat(unix.AT_FDCWD, name, int(a.uid), int(a.gid), flags))
 	}
-	if a.flags&attrMode != 0 { // after the owner, which takes special bits away
+	if a.flags&attrMode != 0 { // after the owner, since chown clears special bits
 		failures = append(failures, unix.Fchmodat(unix.AT_FDCWD, name, a.mode, flags))
 	}
-	if a.flags&attrTimes != 0 { // last: the others change the times
+	if a.flags&attrTimes != 0 { // last, since the other changes update the times
 		times := []unix.Timespec{{Sec: int64(a.atime)}, {Sec: int64(a.mtime)}}
 		failures = append(failures, unix.UtimesNanoAt(unix.AT_FDCWD, name, times, flags))
 	}
@@ -237,7 +237,7 @@ func (s *server) readFolder(id uint32, p *parser) error {
 	for _, name := range names {
 		var stat unix.Stat_t
 		if unix.Fstatat(h.descriptor(), name, &stat, unix.AT_SYMLINK_NOFOLLOW) != nil {
-			continue // removed since
+			continue // removed in the meantime
 		}
 		s.reply.string(name)
 		s.reply.string(longName(name, &stat))
@@ -248,7 +248,7 @@ func (s *server) readFolder(id uint32, p *parser) error {
 	return nil
 }
 
-// longName is a line of `ls -l`, which clients show as it is.
+// longName formats a line of `ls -l`, which clients show unchanged.
 func longName(name string, stat *unix.Stat_t) string {
 	mode := os.FileMode(stat.Mode & 0o777).String()[1:]
 	kind := map[uint32]string{
@@ -266,13 +266,13 @@ func longName(name string, stat *unix.Stat_t) string {
 		modified.Format(layout), name)
 }
 
-// renameNew fails if the target exists, as version 3 demands.
+// renameNew fails if the target exists, as version 3 requires.
 func renameNew(from, to string) error {
 	err := unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
 	if err != unix.EINVAL && err != unix.ENOSYS {
 		return err
 	}
-	// A file system or kernel without this flag.
+	// The file system or kernel does not support RENAME_NOREPLACE.
 	var stat unix.Stat_t
 	if unix.Lstat(to, &stat) == nil {
 		return unix.EEXIST

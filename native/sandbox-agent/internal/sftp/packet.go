@@ -65,7 +65,7 @@ var (
 	errNotAFile    = errors.New("not a regular file")
 )
 
-// parser takes fields from a packet. The first that is missing makes it fail for good.
+// parser takes fields from a packet. After the first missing field, it fails permanently.
 type parser struct {
 	rest   []byte
 	failed bool
@@ -106,7 +106,7 @@ func (p *parser) bytes() []byte {
 
 func (p *parser) string() string { return string(p.bytes()) }
 
-// attributes are those that the client names; the others stay as they are.
+// attributes are those that the client set; others stay unchanged.
 type attributes struct {
 	flags        uint32
 	size         uint64
@@ -138,7 +138,7 @@ func (p *parser) attributes() attributes {
 	return a
 }
 
-// reply is built in a buffer that the server uses again and again; its length is filled in at the end.
+// reply is built in a buffer that the server reuses; its length is filled in at the end.
 type reply struct{ buffer []byte }
 
 func (r *reply) begin(kind byte, id uint32) {
@@ -169,7 +169,7 @@ func (r *reply) finish() []byte {
 	return r.buffer
 }
 
-// statusOf maps an error to the few codes that version 3 has.
+// statusOf maps an error to a status code of version 3.
 func statusOf(err error) uint32 {
 	var errno unix.Errno
 	switch {

@@ -1,5 +1,5 @@
-// Package sftp serves version 3 of the protocol to one client, with the rights of its own process. It only limits the
-// size of a packet and the number of handles: its client may run programs here anyway.
+// Package sftp serves version 3 of the protocol to one client, with the rights of its own process. It limits only the
+// packet size and the number of handles, since its client may run programs in the sandbox anyway.
 package sftp
 
 import (
@@ -17,11 +17,11 @@ import (
 
 const (
 	maxPacketBytes = 256 << 10
-	// A reply has a header besides the data.
+	// A reply has a header in addition to the data.
 	maxDataBytes = maxPacketBytes - 1024
 	maxHandles   = 256
 	namesAtOnce  = 64
-	// Applied to the mode of what the client creates, as a login does.
+	// Applied to the mode of files that the client creates, as for a login.
 	umask = 0o022
 )
 
@@ -42,7 +42,7 @@ type handle struct {
 	path     string
 }
 
-// Serve answers requests one after the other until the input ends or is malformed. Relative paths begin at the folder.
+// Serve handles one request after the other until the input ends or is malformed. Relative paths start at the folder.
 func Serve(in io.Reader, out io.Writer, folder string) error {
 	s := &server{in: in, out: out, folder: folder, handles: map[string]*handle{}}
 	defer s.closeAll()
@@ -80,11 +80,11 @@ func readPacket(in io.Reader, buffer []byte) ([]byte, error) {
 	return buffer, nil
 }
 
-// answer sends exactly one reply. An error ends the connection: it is out of step, or gone.
+// answer sends exactly one reply. An error ends the connection, which is out of sync or closed.
 func (s *server) answer(packet []byte) error {
 	kind := packet[0]
 	p := &parser{rest: packet[1:]}
-	id := p.uint32() // the version, in the first packet
+	id := p.uint32() // in the first packet, the version
 	if p.failed {
 		return errMalformed
 	}
@@ -159,7 +159,7 @@ func (s *server) handle(kind byte, id uint32, p *parser) error {
 	case typeReadlink:
 		return s.readLink(id, p)
 	case typeSymlink:
-		// OpenSSH sends the target first, unlike the draft, and other clients do the same.
+		// OpenSSH sends the target first, contrary to the draft, and other clients follow it.
 		target, name := p.string(), s.path(p)
 		return s.done(id, checked(p, func() error { return unix.Symlink(target, name) }))
 	case typeExtended:
@@ -251,7 +251,7 @@ func (s *server) realPath(id uint32, p *parser) error {
 	}
 	resolved, err := filepath.EvalSymlinks(name)
 	if err != nil {
-		resolved = path.Clean(name) // what is not there yet has a name, too
+		resolved = path.Clean(name) // a missing path has a canonical name, too
 	}
 	s.name(id, resolved)
 	return nil

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// client sends one request at a time to a server of its own.
+// client sends one request at a time to its own server.
 type client struct {
 	t   *testing.T
 	in  *io.PipeWriter
@@ -32,7 +32,7 @@ func connect(t *testing.T, folder string) *client {
 	return c
 }
 
-// fields are uint32, uint64, string or []byte, in the order of the packet.
+// fields are uint32, uint64, string or []byte, in packet order.
 func encode(fields ...any) []byte {
 	var body []byte
 	for _, field := range fields {
@@ -63,7 +63,7 @@ func (c *client) ask(kind byte, fields ...any) (byte, *parser) {
 	}
 	p := &parser{rest: answer[1:]}
 	if id := p.uint32(); id != c.id {
-		c.t.Fatalf("the reply is for %d instead of %d", id, c.id)
+		c.t.Fatalf("got a reply for %d, want %d", id, c.id)
 	}
 	return answer[0], p
 }
@@ -72,7 +72,7 @@ func (c *client) status(want uint32, kind byte, fields ...any) {
 	c.t.Helper()
 	got, p := c.ask(kind, fields...)
 	if code := p.uint32(); got != typeStatus || code != want {
-		c.t.Fatalf("packet %d: reply %d with status %d (%s) instead of %d", kind, got, code, p.string(), want)
+		c.t.Fatalf("packet %d: got reply %d with status %d (%s), want %d", kind, got, code, p.string(), want)
 	}
 }
 
@@ -80,7 +80,7 @@ func (c *client) handle(kind byte, fields ...any) string {
 	c.t.Helper()
 	got, p := c.ask(kind, fields...)
 	if got != typeHandle {
-		c.t.Fatalf("packet %d: reply %d instead of a handle", kind, got)
+		c.t.Fatalf("packet %d: got reply %d, want a handle", kind, got)
 	}
 	return p.string()
 }
@@ -89,7 +89,7 @@ func (c *client) attributes(kind byte, target string) attributes {
 	c.t.Helper()
 	got, p := c.ask(kind, target)
 	if got != typeAttrs {
-		c.t.Fatalf("packet %d: reply %d instead of attributes", kind, got)
+		c.t.Fatalf("packet %d: got reply %d, want attributes", kind, got)
 	}
 	return p.attributes()
 }
@@ -145,19 +145,19 @@ func TestNamesAreMadeMovedAndRemoved(t *testing.T) {
 	for _, name := range []string{"a/one", "a/two"} {
 		c.status(statusOK, typeClose, c.handle(typeOpen, name, openWrite|openCreate, 0))
 	}
-	c.status(statusFailure, typeRename, "a/one", "a/two") // version 3 replaces nothing
+	c.status(statusFailure, typeRename, "a/one", "a/two") // renames of version 3 do not replace
 	c.status(statusOK, typeExtended, "posix-rename@openssh.com", "a/one", "a/two")
 	c.status(statusOK, typeRename, "a/two", "a/three")
 	c.status(statusOK, typeExtended, "hardlink@openssh.com", "a/three", "a/four")
 	c.status(statusOK, typeSymlink, "three", "a/link")
 	if _, p := c.ask(typeReadlink, "a/link"); p.uint32() != 1 || p.string() != "three" {
-		t.Fatal("the link has another target")
+		t.Fatal("the link has the wrong target")
 	}
 	if _, p := c.ask(typeRealpath, "a/link"); p.uint32() != 1 || p.string() != filepath.Join(folder, "a/three") {
-		t.Fatal("the path is resolved wrongly")
+		t.Fatal("the path was resolved incorrectly")
 	}
 	if _, p := c.ask(typeRealpath, "./a/../new"); p.uint32() != 1 || p.string() != filepath.Join(folder, "new") {
-		t.Fatal("a path of what does not exist is wrong")
+		t.Fatal("the path of a missing file is wrong")
 	}
 	listed := map[string]bool{}
 	open := c.handle(typeOpendir, "a")
@@ -226,14 +226,14 @@ func TestAPacketBeyondTheLimitEndsTheConnection(t *testing.T) {
 		}
 	}
 	if err := Serve(bytes.NewReader(encode(100, 1)), io.Discard, "/"); err == nil {
-		t.Fatal("a packet that breaks off was read")
+		t.Fatal("a truncated packet was read")
 	}
 	if err := Serve(bytes.NewReader(nil), io.Discard, "/"); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// FuzzPacket: no packet makes the parser panic, or take what is not there.
+// FuzzPacket checks that no packet makes the parser panic or read beyond the packet.
 func FuzzPacket(f *testing.F) {
 	f.Add(encode("name", attrSize|attrOwner|attrMode|attrTimes, uint64(1), 2, 3, 4, 5, 6))
 	f.Add(encode("name", int(attrExtended), 2, "a", "b", "c", "d"))
@@ -244,7 +244,7 @@ func FuzzPacket(f *testing.F) {
 		name := p.string()
 		p.attributes()
 		if left := len(p.rest); len(name)+left > len(packet) {
-			t.Fatalf("%d bytes of %d were taken, %d are left", len(name), len(packet), left)
+			t.Fatalf("%d of %d bytes were taken, %d are left", len(name), len(packet), left)
 		}
 		if p.failed && p.take(0) != nil {
 			t.Fatal("a field follows a missing one")

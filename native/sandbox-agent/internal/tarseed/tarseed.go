@@ -1,5 +1,5 @@
-// Package tarseed gives fuzz targets archives to begin with, and keeps what a fuzzer makes of them readable. No job of the
-// helper uses it.
+// Package tarseed generates seed archives for fuzz targets, and keeps fuzzed archives parseable. It is used in tests
+// only.
 package tarseed
 
 import (
@@ -19,7 +19,7 @@ const (
 	seedArchives = 12
 )
 
-// Archives use few names again and again, so that links, files, folders and whiteouts take each other's places.
+// The archives reuse few names, so that links, files, folders and whiteouts replace one another.
 func Archives() [][]byte {
 	random := rand.New(rand.NewSource(20261122))
 	archives := [][]byte{}
@@ -29,7 +29,7 @@ func Archives() [][]byte {
 	return append(archives, records())
 }
 
-// Random makes one archive.
+// Random generates one archive.
 func Random(random *rand.Rand) []byte {
 	names := []string{"a", "b", "a/b", "a/b/c", "b/a", "up", "up/x", "abs", "abs/x", "..", "a/../..", "/", ".", "./a", "a/.wh.b",
 		".wh.a", ".wh..wh..opq", "a/.wh..wh..opq", ".wh...", "up/.wh.x", "../outside", "/outside"}
@@ -56,7 +56,7 @@ func Random(random *rand.Rand) []byte {
 	return out.Bytes()
 }
 
-// records is an archive with extended headers, attributes and a name of the GNU form.
+// records generates an archive with extended headers, attributes and a GNU long name.
 func records() []byte {
 	var out bytes.Buffer
 	writer := tar.NewWriter(&out)
@@ -69,7 +69,7 @@ func records() []byte {
 	return out.Bytes()
 }
 
-// Repair sets the checksum of every header: else nearly all that a fuzzer makes would end at the first one.
+// Repair sets the checksum of every header; otherwise nearly all fuzzed archives would fail at the first one.
 func Repair(archive []byte) []byte {
 	out := bytes.Clone(archive)
 	for at := 0; at+blockBytes <= len(out) && at < maxBlocks*blockBytes; at += blockBytes {

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	// Ids from 0 to 65,535 exist in a sandbox.
+	// IDs from 0 to 65,535 exist in a sandbox.
 	idsOfSandbox = 65_536
 	nobody       = 65_534
 
 	capabilityXattr      = "security.capability"
-	capabilityBytes      = 20 // VFS_CAP_REVISION_2: no owner of its own, so it means nothing outside of the sandbox
+	capabilityBytes      = 20 // VFS_CAP_REVISION_2: has no root ID, so it has no effect outside the sandbox
 	pathOnlyMode         = 0o600
 	permissionBits       = 0o7777
 	xattrRecord          = "SCHILY.xattr."
@@ -62,7 +62,7 @@ func (l *layer) folder(name string, header *tar.Header) error {
 		return err
 	}
 	defer unix.Close(fd)
-	if hidden { // what lies below was taken away by this same layer
+	if hidden { // this layer hides everything below
 		if err := unix.Fsetxattr(fd, opaqueXattr, []byte("y"), 0); err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (l *layer) folder(name string, header *tar.Header) error {
 }
 
 func (l *layer) file(name string, header *tar.Header, content io.Reader) error {
-	// Before a byte is written: a header may claim (and a sparse one may stand for) any size.
+	// Checked before a byte is written: a header may claim any size, and a sparse file may expand to any size.
 	if l.report.Bytes += header.Size; header.Size < 0 || l.report.Bytes > l.limits.bytes {
 		return &Failure{"TOO_LARGE", fmt.Sprintf("its files have more than %d bytes", l.limits.bytes)}
 	}
@@ -120,13 +120,13 @@ func (l *layer) copyTo(fd int, content io.Reader) error {
 
 func (l *layer) symlink(name string, header *tar.Header) error {
 	if header.Linkname == "" || len(header.Linkname) >= maxPathBytes || strings.ContainsRune(header.Linkname, 0) {
-		return hostile(name, "is a link to an impossible path")
+		return hostile(name, "is a link with an invalid target")
 	}
 	parent, base, err := l.makeRoom(name)
 	if err != nil {
 		return err
 	}
-	// Where it leads is the sandbox's own business: it is followed there only.
+	// The target is not checked: it is resolved inside the sandbox only.
 	if err := unix.Symlinkat(header.Linkname, parent, base); err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (l *layer) link(name string, header *tar.Header) error {
 	if err != nil {
 		return asMissingTarget(err, name, header.Linkname)
 	}
-	if from, err = unix.Dup(from); err != nil { // the next lookup forgets the one before
+	if from, err = unix.Dup(from); err != nil { // the next lookup closes the previous folder
 		return err
 	}
 	defer unix.Close(from)
@@ -156,7 +156,7 @@ func (l *layer) link(name string, header *tar.Header) error {
 		return err
 	}
 	if kind == 0 || kind == unix.S_IFDIR || kind == unix.S_IFCHR {
-		return hostile(name, fmt.Sprintf("is a hard link to %q, which is no file of this layer", shown(header.Linkname)))
+		return hostile(name, fmt.Sprintf("is a hard link to %q, which is not a file of this layer", shown(header.Linkname)))
 	}
 	if target == name {
 		return nil
@@ -182,7 +182,7 @@ func (l *layer) fifo(name string, header *tar.Header) error {
 
 func (l *layer) whiteout(folder, name string) error {
 	if name == "" || name == "." || name == ".." {
-		return hostile(whiteoutPrefix+name, "takes nothing away")
+		return hostile(whiteoutPrefix+name, "is an invalid whiteout")
 	}
 	parent, base, err := l.locate(folder+"/"+name, true)
 	if err != nil {
@@ -193,10 +193,10 @@ func (l *layer) whiteout(folder, name string) error {
 		return err
 	case kind == 0:
 		return unix.Mknodat(parent, base, unix.S_IFCHR, 0)
-	case kind == unix.S_IFDIR: // this layer's own; only what lies below it goes
+	case kind == unix.S_IFDIR: // added by this layer; only what is below it is hidden
 		return l.makeOpaque(folder + "/" + name)
 	}
-	return nil // this layer has another one of its own in its place
+	return nil // this layer has its own entry in this place
 }
 
 func (l *layer) makeOpaque(folder string) error {
@@ -214,7 +214,7 @@ func (l *layer) makeOpaque(folder string) error {
 			return err
 		}
 	} else if kind != unix.S_IFDIR {
-		return hostile(folder, "is made opaque and is no directory")
+		return hostile(folder, "is marked opaque but is not a directory")
 	}
 	fd, err := fsat.OpenFolder(parent, base)
 	if err != nil {
@@ -224,7 +224,7 @@ func (l *layer) makeOpaque(folder string) error {
 	return unix.Fsetxattr(fd, opaqueXattr, []byte("y"), 0)
 }
 
-// makeRoom answers where the entry goes; what an earlier entry of the same name left is removed.
+// makeRoom returns where the entry goes, and removes an earlier entry with its name.
 func (l *layer) makeRoom(name string) (int, string, error) {
 	parent, base, err := l.locate(name, true)
 	if err != nil {
@@ -237,8 +237,8 @@ func (l *layer) makeRoom(name string) (int, string, error) {
 	return parent, base, err
 }
 
-// own gives the open file its owner, mode and the attributes that are safe to keep, in this order: a change of owner
-// takes the set-user-id bit and capabilities away.
+// own sets owner, mode and safe attributes of the open file, in this order: changing the owner clears set-user-ID bits
+// and capabilities.
 func (l *layer) own(fd int, header *tar.Header) error {
 	uid, gid := l.owner(header)
 	if err := unix.Fchown(fd, uid, gid); err != nil {
@@ -263,7 +263,7 @@ func (l *layer) own(fd int, header *tar.Header) error {
 	return nil
 }
 
-// isSafeXattr: nothing that overlayfs, the kernel's security modules or an access control list would act on.
+// isSafeXattr rejects attributes that overlayfs, security modules or access control lists would act on.
 func isSafeXattr(name, value string) bool {
 	if name == capabilityXattr {
 		return len(value) == capabilityBytes
@@ -290,5 +290,5 @@ func asMissingTarget(err error, name, target string) error {
 	if errors.As(err, &known) || !errors.Is(err, unix.ENOENT) {
 		return err
 	}
-	return hostile(name, fmt.Sprintf("is a hard link to %q, which is no file of this layer", shown(target)))
+	return hostile(name, fmt.Sprintf("is a hard link to %q, which is not a file of this layer", shown(target)))
 }

@@ -9,8 +9,8 @@ import (
 	"svc.dev/sandbox-agent/internal/tarseed"
 )
 
-// FuzzLayer: whatever a layer holds, nothing is made outside of its folder, what is inside is one file system's worth of
-// plain files without devices, and no descriptor is left open.
+// FuzzLayer checks that no layer creates anything outside its folder, that the result contains no devices and stays on
+// one file system, and that no descriptor stays open.
 func FuzzLayer(f *testing.F) {
 	for _, archive := range tarseed.Archives() {
 		f.Add(archive)
@@ -25,7 +25,7 @@ func FuzzLayer(f *testing.F) {
 		open := openDescriptors(t)
 		_ = openLayer(t, folder, tarseed.Repair(archive))
 		if now := openDescriptors(t); now != open {
-			t.Fatalf("%d descriptors became %d", open, now)
+			t.Fatalf("%d open descriptors became %d", open, now)
 		}
 		assertAlone(t, base, folder)
 		assertNoDevices(t, folder)
@@ -40,17 +40,17 @@ func openDescriptors(t *testing.T) int {
 	return len(entries)
 }
 
-// assertAlone: the folder is the only thing at its place, and the root of this machine has nothing new.
+// assertAlone checks that the folder is the only new entry of its parent, and that the root of this machine has none.
 func assertAlone(t *testing.T, base, folder string) {
 	t.Helper()
 	for _, place := range []struct{ folder, only string }{{base, "one"}, {filepath.Dir(folder), filepath.Base(folder)}} {
 		entries, err := os.ReadDir(place.folder)
 		if err != nil || len(entries) != 1 || entries[0].Name() != place.only {
-			t.Fatalf("%s holds %v (%v)", place.folder, entries, err)
+			t.Fatalf("%s contains %v (%v)", place.folder, entries, err)
 		}
 	}
 	if _, err := os.Lstat("/outside"); err == nil {
-		t.Fatal("it made /outside")
+		t.Fatal("/outside was created")
 	}
 }
 

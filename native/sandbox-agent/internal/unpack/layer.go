@@ -15,7 +15,7 @@ import (
 const (
 	whiteoutPrefix = ".wh."
 	opaqueName     = ".wh..wh..opq"
-	reservedPrefix = ".wh..wh." // notes of AUFS to itself
+	reservedPrefix = ".wh..wh." // metadata of AUFS
 	opaqueXattr    = "trusted.overlay.opaque"
 
 	maxNameBytes = 255
@@ -32,7 +32,7 @@ type folderTime struct {
 	at   time.Time
 }
 
-// layer is one layer that is being unpacked. Nobody else writes to its folder, so what was looked at stays as it was.
+// layer is a layer being unpacked. Nothing else writes to its folder, so a checked entry cannot change.
 type layer struct {
 	tree
 	limits  limits
@@ -61,7 +61,7 @@ func (l *layer) unpack(stream io.Reader) error {
 			return err
 		}
 	}
-	// What follows the end of the archive belongs to the digest, which the platform takes as it sends.
+	// Bytes after the end of the archive are part of the digest, which the platform computes while sending.
 	if _, err := io.Copy(io.Discard, buffered); err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (l *layer) unpack(stream io.Reader) error {
 	return nil
 }
 
-// finish sets what later entries would have changed. That all of it gets to the disk is the caller's care.
+// finish sets attributes that later entries would have changed. The caller syncs the files.
 func (l *layer) finish() {
 	for _, folder := range l.folders {
 		if parent, name, err := l.locate(folder.path, false); err == nil {
@@ -113,47 +113,47 @@ func (l *layer) entry(header *tar.Header, content io.Reader) error {
 	case tar.TypeFifo:
 		return l.fifo(name, header)
 	case tar.TypeChar, tar.TypeBlock:
-		l.report.Devices++ // a sandbox has a /dev of its own and can open no other device
+		l.report.Devices++ // a sandbox has its own /dev and can open no other devices
 		return nil
 	}
-	return &Failure{"MALFORMED", fmt.Sprintf("%q is of the unknown type %q", shown(header.Name), header.Typeflag)}
+	return &Failure{"MALFORMED", fmt.Sprintf("%q has the unknown type %q", shown(header.Name), header.Typeflag)}
 }
 
-// cleanName refuses what would not stay inside of the layer, and what no file system takes.
+// cleanName rejects names that lead out of the layer or that no file system accepts.
 func cleanName(name string) (string, error) {
 	if strings.ContainsRune(name, 0) {
-		return "", hostile(name, "has a NUL in its name")
+		return "", hostile(name, "has a name with NUL")
 	}
 	if len(name) > maxPathBytes {
-		return "", hostile(name, "has too long a path")
+		return "", hostile(name, "has a path that is too long")
 	}
 	if strings.HasPrefix(name, "/") && strings.Trim(name, "/.") != "" {
 		return "", hostile(name, "has an absolute path")
 	}
 	parts := strings.Split(name, "/")
 	if len(parts) > maxDepth {
-		return "", hostile(name, "lies too deep")
+		return "", hostile(name, "is nested too deeply")
 	}
 	for _, part := range parts {
 		if part == ".." {
 			return "", hostile(name, "leads out of the layer with ..")
 		}
 		if len(part) > maxNameBytes {
-			return "", hostile(name, "has too long a name")
+			return "", hostile(name, "has a name that is too long")
 		}
 	}
 	return path.Clean("./" + name), nil
 }
 
 func hostile(name, what string) error {
-	return &Failure{"HOSTILE", fmt.Sprintf("the entry %q %s", shown(name), what)}
+	return &Failure{"HOSTILE", fmt.Sprintf("entry %q %s", shown(name), what)}
 }
 
 func malformed(err error) error {
 	if err == io.ErrUnexpectedEOF {
-		return &Failure{"MALFORMED", "the archive ends in the middle"}
+		return &Failure{"MALFORMED", "the archive is truncated"}
 	}
-	return &Failure{"MALFORMED", "it is not a tar archive: " + err.Error()}
+	return &Failure{"MALFORMED", "not a tar archive: " + err.Error()}
 }
 
 func shown(name string) string {

@@ -1,6 +1,6 @@
-// Package unpack is the job beside the platform that turns one image layer (a tar stream on standard input) into a folder
-// in the form that overlayfs wants: whiteouts are character devices 0:0, opaque directories carry an attribute. The
-// stream is hostile: the process locks itself into the folder first, never follows a link, and stops at its limits.
+// Package unpack turns one image layer (a tar stream on standard input) into a folder in the format of overlayfs:
+// whiteouts are character devices 0:0, and opaque directories have an attribute. The stream is untrusted: the process
+// first confines itself to the folder, follows no links, and enforces limits.
 package unpack
 
 import (
@@ -16,11 +16,11 @@ import (
 
 const memoryGoal = 64 << 20
 
-// Report is the one line of JSON on standard output.
+// Report is the result, one line of JSON on standard output.
 type Report struct {
 	Bytes   int64 `json:"bytes"`
 	Entries int64 `json:"entries"`
-	// Skipped devices, and owners outside the range of a sandbox, which became the user nobody.
+	// Devices that were skipped, and owners outside the sandbox's range, which became the user nobody.
 	Devices  int64    `json:"devices"`
 	Remapped int64    `json:"remapped"`
 	Failure  *Failure `json:"error,omitempty"`
@@ -34,8 +34,8 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.Message }
 
-// Run unpacks standard input into an empty folder and answers the exit code. Arguments: the folder, most bytes of files,
-// most entries.
+// Run unpacks standard input into an empty folder and returns the exit code. Arguments: folder, maximum bytes of files,
+// maximum number of entries.
 func Run(args []string) int {
 	if len(args) != 3 {
 		os.Stderr.WriteString("usage: sandbox-agent unpack FOLDER MAX-BYTES MAX-ENTRIES\n")
@@ -60,7 +60,7 @@ func Run(args []string) int {
 	return 0
 }
 
-// endWithParent: the result of unpacking is of no use once the platform was killed.
+// endWithParent kills this process with the platform, which alone uses the result.
 func endWithParent() {
 	_ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0)
 }
@@ -79,8 +79,8 @@ func unpackInto(folder string, stream io.Reader, most limits) (*Report, error) {
 	return report, newLayer(root, most, report).unpack(stream)
 }
 
-// confine makes the folder all that this process can reach; the other namespaces keep it from the network and from
-// whatever else root may do to the machine.
+// confine makes the folder the root of this process. Further namespaces separate it from the network and other
+// resources of the machine.
 func confine(folder string) error {
 	if err := unix.Unshare(unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWIPC); err != nil {
 		return err
@@ -100,7 +100,7 @@ func failureOf(err error) *Failure {
 	case errors.As(err, &known):
 		return known
 	case errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
-		return &Failure{"DISK_FULL", "no space is left for it"}
+		return &Failure{"DISK_FULL", "no space left on the disk"}
 	}
 	return &Failure{"IO_ERROR", err.Error()}
 }

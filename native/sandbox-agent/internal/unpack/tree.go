@@ -9,16 +9,16 @@ import (
 	"svc.dev/sandbox-agent/internal/fsat"
 )
 
-// tree reaches entries of the layer step by step, without ever following a link. The folder of the last entry is kept
-// open: archives come folder by folder.
+// tree looks up entries of the layer step by step, without following links. The folder of the last entry stays open,
+// since archives list folder by folder.
 type tree struct {
 	root       int
 	parent     int
 	parentPath string
 }
 
-// locate answers the open folder that holds the entry, and the entry's name in it. It makes the folders on the way when
-// it may; a link among them is refused. The descriptor is good until the next call.
+// locate returns the open parent folder of the entry and the entry's name in it. With create, it creates missing
+// folders. It rejects links on the way. The descriptor is valid until the next call.
 func (t *tree) locate(name string, create bool) (int, string, error) {
 	name = path.Clean("./" + name)
 	folder, base := path.Dir(name), path.Base(name)
@@ -61,7 +61,7 @@ func (t *tree) step(at int, part string, create bool, whole string) (int, error)
 	return fd, err
 }
 
-// reopen makes a folder where this layer has first taken away what lay below.
+// reopen creates a folder whose contents this layer has hidden.
 func (t *tree) reopen(at int, part string) (int, error) {
 	if err := unix.Unlinkat(at, part, 0); err != nil {
 		return -1, err
@@ -87,9 +87,9 @@ func (t *tree) forgetParent() {
 	t.parent, t.parentPath = -1, ""
 }
 
-// replace takes away what an earlier entry made; the parent is what locate answered last.
+// replace removes an earlier entry; the parent must come from the last call of locate.
 func (t *tree) replace(parent int, name string) error {
-	if parent != t.parent { // the folder that is kept open may be what goes
+	if parent != t.parent { // the removed entry may be the open folder
 		t.forgetParent()
 	}
 	return fsat.Remove(parent, name)

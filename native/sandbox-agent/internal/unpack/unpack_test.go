@@ -12,7 +12,7 @@ import (
 	"svc.dev/sandbox-agent/internal/tarseed"
 )
 
-// openLayer unpacks without the lock on the folder, so that what keeps entries inside is shown by itself.
+// openLayer unpacks without confinement, to prove that the lookup alone keeps entries inside.
 func openLayer(t *testing.T, folder string, archive []byte) error {
 	t.Helper()
 	root, err := unix.Open(folder, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
@@ -29,7 +29,7 @@ func needRoot(t *testing.T) {
 	}
 }
 
-// damagedArchive has some of its bits changed.
+// damagedArchive flips some bits of an archive.
 func damagedArchive(random *rand.Rand) []byte {
 	archive := tarseed.Random(random)
 	for range random.Intn(3) {
@@ -58,7 +58,7 @@ func TestNothingLeadsOutOfTheLayer(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if unpacked < 20 { // else the archives would prove nothing
+	if unpacked < 20 { // otherwise the test would prove nothing
 		t.Fatalf("only %d archives were unpacked", unpacked)
 	}
 }
@@ -70,7 +70,7 @@ func TestRandomBytesAreRefused(t *testing.T) {
 		content := make([]byte, random.Intn(4096))
 		random.Read(content)
 		if err := openLayer(t, t.TempDir(), content); err == nil && len(content) > 0 {
-			t.Fatal("random bytes were taken for an archive")
+			t.Fatal("random bytes were accepted as an archive")
 		}
 	}
 }

@@ -1,18 +1,28 @@
-import { SvcError } from '../errors.ts';
+import { SvcError, NetworkError } from '../errors.ts';
 import { OutputQueue } from '../output-queue.ts';
 import type { QueryValue } from '../transport.ts';
 import { InputWindow } from './input-window.ts';
 import type { NoticeListener } from './notice.ts';
-import { openConnection } from './open-connection.ts';
 import type { SandboxTransport } from './sandbox-transport.ts';
-import type {
-  OutputChunk,
-  OutputListener,
-  ProcessExit,
-  Started,
-  TerminalConnection,
-  V1Listener,
+import {
+  type OutputChunk,
+  type OutputListener,
+  type ProcessExit,
+  type Started,
+  type TerminalConnection,
+  type V1Listener,
+  V1Connection,
 } from './v1-connection.ts';
+import { explainRefusal } from './explain-refusal.ts';
+import { RawConnection } from './raw-connection.ts';
+
+/** A terminal to open. `session` names a session to join or create; `since` is the offset to resume its output from. */
+interface OpenRequest {
+  query: Readonly<Record<string, QueryValue>>;
+  session: string | undefined;
+  since: number | undefined;
+  signal: AbortSignal | undefined;
+}
 
 /** Options of a terminal. */
 export interface TerminalOptions {
@@ -281,4 +291,26 @@ function sessionQuery(
 /** A definitive response of the platform; a retry would not help. */
 function isFinal(error: unknown): boolean {
   return error instanceof SvcError && 'status' in error && typeof error.status === 'number' && error.status < 500;
+}
+
+/** Connects by `sandbox.v1`, or by the contract's raw terminal if the server supports no subprotocol. */
+async function openConnection(
+  transport: SandboxTransport,
+  id: string,
+  request: OpenRequest,
+  listener: V1Listener,
+): Promise<TerminalConnection> {
+  if (transport.contractOnly) return await RawConnection.open(transport, id, request, listener);
+  try {
+    return await V1Connection.open(transport, id, request, listener);
+  } catch (error) {
+    const { session, since, signal, query } = request;
+    const joins = since !== undefined || query['mode'] === 'ro';
+    const reason = await explainRefusal(transport, id, error, { session, joins, signal });
+    // The sandbox is running and the caller has access, so the server rejected the subprotocol.
+    if (reason !== error || !(error instanceof NetworkError) || session !== undefined) throw reason;
+    const connection = await RawConnection.open(transport, id, request, listener);
+    transport.contractOnly = true;
+    return connection;
+  }
 }

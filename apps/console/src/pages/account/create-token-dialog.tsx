@@ -8,9 +8,18 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { FieldStack, TextField } from '../../ui/field.tsx';
 import { FormError } from '../../ui/form-error.tsx';
-import { Select } from '../../ui/select.tsx';
-import { expiryOf, TOKEN_LIFETIMES, type TokenLifetime } from './token-lifetimes.ts';
+import { Select, type SelectOption } from '../../ui/select.tsx';
 import { formText } from '../../ui/form-text.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+type TokenLifetime = '7' | '30' | '90' | '365' | 'never';
+const TOKEN_LIFETIMES: readonly SelectOption<TokenLifetime>[] = [
+  { value: '7', label: '7 days' },
+  { value: '30', label: '30 days' },
+  { value: '90', label: '90 days' },
+  { value: '365', label: '1 year' },
+  { value: 'never', label: 'No expiration', description: 'Valid until revoked' },
+];
 
 export interface CreateTokenDialogProps {
   open: boolean;
@@ -77,4 +86,9 @@ function CreateTokenForm({ nameRef, onClose, onCreated }: CreateTokenFormProps) 
       {confirmation}
     </>
   );
+}
+
+/** ISO 8601, or undefined for a token that never expires. */
+function expiryOf(lifetime: TokenLifetime, nowMs: number): string | undefined {
+  return lifetime === 'never' ? undefined : new Date(nowMs + Number(lifetime) * DAY_MS).toISOString();
 }

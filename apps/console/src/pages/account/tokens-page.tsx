@@ -10,9 +10,9 @@ import { Page } from '../../ui/page.tsx';
 import { EmptyState, ErrorState } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { CreateTokenDialog } from './create-token-dialog.tsx';
-import { CreatedTokenDialog } from './created-token-dialog.tsx';
 import { RevokeTokenDialog } from './revoke-token-dialog.tsx';
 import { tokenColumns } from './token-columns.tsx';
+import { SecretDialog } from '../../ui/secret-dialog.tsx';
 
 const route = getRouteApi('/shell/account/tokens');
 
@@ -62,5 +62,17 @@ export function TokensPage() {
       <CreatedTokenDialog token={created} onClose={() => setCreated(null)} />
       <RevokeTokenDialog token={revoking} onClose={() => setRevoking(null)} />
     </Page>
+  );
+}
+
+function CreatedTokenDialog({ token, onClose }: { token: CreatedApiToken | null; onClose: () => void }) {
+  return (
+    <SecretDialog
+      title="Copy your token now"
+      description="You won’t be able to see it again."
+      noun="token"
+      secret={token?.token ?? null}
+      onClose={onClose}
+    />
   );
 }

@@ -4,11 +4,18 @@ import { useSvc } from '../../api/svc-context.ts';
 import { administers } from '../../session/administers.ts';
 import { useWorkspace } from '../../session/use-session.ts';
 import { formatDuration } from '../../ui/format-time.ts';
-import { Page } from '../../ui/page.tsx';
+import { Page, Panel, Section } from '../../ui/page.tsx';
 import { ErrorState, Skeleton } from '../../ui/states.tsx';
-import { Endpoints } from './endpoints.tsx';
 import { RecentActivity } from './recent-activity.tsx';
 import { ServiceCards } from './service-cards.tsx';
+import type { PlatformStatus, Workspace } from '@svc/sdk';
+import { CopyField } from '../../ui/copy-field.tsx';
+import styles from './overview.module.css';
+
+interface EndpointsProps {
+  workspace: Workspace;
+  status: PlatformStatus | undefined;
+}
 
 export function OverviewPage() {
   const svc = useSvc();
@@ -30,5 +37,21 @@ export function OverviewPage() {
       <Endpoints workspace={workspace} status={status.data} />
       {administers(workspace) && <RecentActivity key={workspace.uuid} workspace={workspace} />}
     </Page>
+  );
+}
+
+/** Endpoints of this workspace for external programs. */
+function Endpoints({ workspace, status }: EndpointsProps) {
+  const s3 = status?.services.object_store.s3_endpoint;
+  return (
+    <Section title="Endpoints">
+      <Panel>
+        <div className={styles['endpoints']}>
+          <CopyField label="API" value={window.location.origin} />
+          <CopyField label="S3" value={s3 ?? ''} placeholder={status === undefined ? '' : 'Off'} />
+          <CopyField label="Workspace" value={workspace.uuid} />
+        </div>
+      </Panel>
+    </Section>
   );
 }

@@ -1,3 +1,4 @@
+import { nullable } from '@svc/http';
 import type { Grant, Principal } from '@svc/access';
 import { type Static, Type } from 'typebox';
 import type { SandboxesConfig } from '../../config.ts';
@@ -17,8 +18,6 @@ import { environmentSchema, labelsSchema } from '../../routes/schemas.ts';
 import { egressOf, targetsSchema } from './egress.ts';
 import { egressRulesOf, headerRulesSchema, type HeaderRule } from './header-rules.ts';
 
-const nullable = <Schema extends Parameters<typeof Type.Union>[0][number]>(schema: Schema) =>
-  Type.Union([schema, Type.Null()]);
 const MAX_TIMEOUT_SECONDS = 31_536_000;
 /** As in E2B's clients. */
 export const DEFAULT_TIMEOUT_SECONDS = 300;

@@ -14,9 +14,10 @@ import { Page, Panel, Section } from '../../../ui/page.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { Table } from '../../../ui/table.tsx';
 import { useToasts } from '../../../ui/toast.tsx';
-import { CreatedKeyDialog } from './created-key-dialog.tsx';
 import { CreateKeyDialog } from './create-key-dialog.tsx';
 import { keyColumns } from './key-columns.tsx';
+import { Dialog, DialogActions } from '../../../ui/dialog.tsx';
+import { FieldStack } from '../../../ui/field.tsx';
 
 const route = getRouteApi('/shell/w/$workspace/keys');
 
@@ -116,5 +117,30 @@ function RevokeKeyDialog({ accessKey, onClose }: { accessKey: AccessKey | null; 
     >
       Programs that use {accessKey?.accessKeyId} lose access within a second. This cannot be undone.
     </ConfirmDialog>
+  );
+}
+
+/** Shows a key's secret for the only time, so clicking outside does not close it. */
+function CreatedKeyDialog({ created, onClose }: { created: CreatedAccessKey | null; onClose: () => void }) {
+  return (
+    <Dialog
+      open={created !== null}
+      onClose={onClose}
+      dismissible={false}
+      title="Copy your key now"
+      description="You won’t be able to see the secret again."
+    >
+      <FieldStack>
+        <CopyField label="Access key ID" value={created?.accessKeyId ?? ''} />
+        <CopyField label="Secret access key" value={created?.secretAccessKey ?? ''} />
+        <CopyField label="Endpoint" value={created?.s3_endpoint ?? ''} />
+        <CopyField label="Region" value={created?.region ?? ''} />
+      </FieldStack>
+      <DialogActions>
+        <Button variant="primary" onClick={onClose}>
+          Done
+        </Button>
+      </DialogActions>
+    </Dialog>
   );
 }

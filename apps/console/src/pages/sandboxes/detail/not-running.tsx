@@ -1,14 +1,22 @@
 import { Moon, Pause, Play } from 'lucide-react';
-import type { Sandbox } from '../../../api/sandbox-types.ts';
+import type { Sandbox, ImageProgress } from '../../../api/sandbox-types.ts';
 import { mayWrite } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Panel } from '../../../ui/page.tsx';
 import { EmptyState } from '../../../ui/states.tsx';
 import styles from './detail.module.css';
-import { ImageProgressBar } from './image-progress.tsx';
 import { reasonLabel } from './sandbox-labels.ts';
 import { useSandboxActions } from './use-sandbox-actions.ts';
+import { formatBytes } from '../../../ui/format-bytes.ts';
+import { ProgressBar } from '../../../ui/progress-bar.tsx';
+
+const STAGES: Readonly<Record<string, string>> = {
+  resolving: 'Resolving image',
+  downloading: 'Downloading image',
+  unpacking: 'Unpacking image',
+  building: 'Building image',
+};
 
 export interface NotRunningProps {
   sandbox: Sandbox;
@@ -93,5 +101,24 @@ function Stopped({ sandbox, what }: NotRunningProps) {
       {reason === null ? '' : `${reason}. `}
       Start the sandbox to use {what}. Its files are kept.
     </EmptyState>
+  );
+}
+
+/** Progress of an image download or build. */
+function ImageProgressBar({ progress }: { progress: ImageProgress }) {
+  const { stage, source, layers, layers_done: layersDone, bytes, bytes_done: bytesDone } = progress;
+  const title = STAGES[stage] ?? 'Preparing image';
+  const amount = bytes > 0 ? `${formatBytes(bytesDone)} of ${formatBytes(bytes)}` : null;
+  const parts = layers > 0 ? `${layersDone} of ${layers} layers` : null;
+  return (
+    <div className={styles['progress']}>
+      <p className={styles['progressWords']}>
+        <span>
+          {title} <span className="muted">from {source}</span>
+        </span>
+        <span className="muted">{[amount, parts].filter((each) => each !== null).join(', ')}</span>
+      </p>
+      {bytes > 0 && <ProgressBar label={title} share={bytesDone / bytes} />}
+    </div>
   );
 }

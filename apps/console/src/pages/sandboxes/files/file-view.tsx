@@ -1,12 +1,19 @@
 import { ApiError } from '@svc/sdk';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { useSandboxes } from '../../../api/sandboxes.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { EmptyState, ErrorState, Skeleton } from '../../../ui/states.tsx';
 import { FileFrame, type FileViewProps } from './file-frame.tsx';
 import { openFileQuery } from './open-file.ts';
-import { ImageView } from './image-view.tsx';
+import { nameOf } from './file-paths.ts';
+import styles from './files.module.css';
+
+interface ImageViewProps {
+  path: string;
+  type: string;
+  bytes: Uint8Array<ArrayBuffer>;
+}
 
 /** The editor is a separate script, loaded with the first text file. */
 const TextEditor = lazy(async () => ({ default: (await import('./text-editor.tsx')).TextEditor }));
@@ -56,4 +63,22 @@ export function FileView(props: FileViewProps) {
         </FileFrame>
       );
   }
+}
+
+function ImageView({ path, type, bytes }: ImageViewProps) {
+  const [source, setSource] = useState<string | null>(null);
+  const [broken, setBroken] = useState(false);
+  useEffect(() => {
+    const url = URL.createObjectURL(new Blob([bytes], { type }));
+    setSource(url);
+    return () => URL.revokeObjectURL(url);
+  }, [bytes, type]);
+  return (
+    <div className={styles['look']}>
+      {broken && <p className="muted">Preview not available. The file may not be a valid image.</p>}
+      {source !== null && !broken && (
+        <img src={source} alt={`Preview of ${nameOf(path)}`} onError={() => setBroken(true)} />
+      )}
+    </div>
+  );
 }

@@ -4,8 +4,11 @@ import { mayWrite } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Table } from '../../../ui/table.tsx';
 import { DeleteSnapshotDialog } from './delete-snapshot-dialog.tsx';
-import { NewFromSnapshotDialog } from './new-from-snapshot-dialog.tsx';
-import { snapshotColumns, type SnapshotOrigin } from './snapshot-columns.tsx';
+import { snapshotColumns, type SnapshotOrigin, nameOf } from './snapshot-columns.tsx';
+import { useMutation } from '@tanstack/react-query';
+import { useSandboxes } from '../../../api/sandboxes.ts';
+import { NameDialog } from './name-dialog.tsx';
+import { useOpened } from './use-opened.ts';
 
 export interface SnapshotTableProps {
   caption: string;
@@ -33,5 +36,28 @@ export function SnapshotTable({ caption, snapshots, origin, empty }: SnapshotTab
       <NewFromSnapshotDialog snapshot={using} onClose={() => setUsing(null)} />
       <DeleteSnapshotDialog snapshot={deleting} onClose={() => setDeleting(null)} />
     </>
+  );
+}
+
+function NewFromSnapshotDialog({ snapshot, onClose }: { snapshot: Snapshot | null; onClose: () => void }) {
+  const api = useSandboxes();
+  const opened = useOpened(onClose);
+  const creation = useMutation({
+    mutationFn: async (name: string) => {
+      const request = { snapshot_id: snapshot?.id ?? '', ...(name !== '' && { name }) };
+      return (await api.create(request, { waitMs: 0 })).id;
+    },
+    onSuccess: opened,
+  });
+  return (
+    <NameDialog
+      open={snapshot !== null}
+      onClose={onClose}
+      title="New sandbox"
+      description={snapshot === null ? '' : `Starts with the files of ${nameOf(snapshot)}.`}
+      action="Create sandbox"
+      state={creation}
+      onSubmit={creation.mutate}
+    />
   );
 }

@@ -262,6 +262,7 @@ export class DockerDriver implements SandboxDriver {
       await create(engine.limitDisk);
     } catch (error) {
       if (isConflict(error)) return; // created meanwhile under the same name
+      // The engine has no code for an option that its storage driver lacks: the status is that of any failure (500).
       const noLimit = error instanceof EngineRefusal && /storage-opt is supported only|pquota/i.test(error.message);
       if (!engine.limitDisk || !noLimit) throw error;
       engine.limitDisk = false;
@@ -297,7 +298,7 @@ export class DockerDriver implements SandboxDriver {
     }
   }
 
-  /** Engines neither stop nor remove a paused container. */
+  /** Engines neither stop nor remove a paused container. They have no code for it, and its status means any conflict. */
   async #resumed(id: string, work: () => Promise<unknown>): Promise<void> {
     try {
       await work();

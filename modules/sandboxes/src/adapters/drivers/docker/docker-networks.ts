@@ -74,6 +74,7 @@ export class DockerNetworks {
         break;
       } catch (error) {
         // Another platform took the slot meanwhile, or it overlaps with a network of the host.
+        // The engine's status for it differs between versions (400, 403, 409, 500), and it has no code.
         const taken = error instanceof EngineRefusal && /overlap|conflict|exists|in use/i.test(error.message);
         if (!taken || attempt === MAX_ATTEMPTS) throw error;
       }

@@ -1,3 +1,4 @@
+import { BackgroundLoop, backgroundClock } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import type { PreparedFigures, PreparedStarts, SandboxSpec } from '../../../domain/driver.ts';
 
@@ -34,15 +35,20 @@ export class LocalPreparedStarts implements PreparedStarts {
   #startsUnderWay = 0;
   #hits = 0;
   #misses = 0;
-  #timer: NodeJS.Timeout | null = null;
+  #cancelRefill: () => void = () => undefined;
   #filling: Promise<void> | null = null;
   #restMs = 0;
   #closed = false;
-  readonly #looking: NodeJS.Timeout | null;
+  readonly #checks: BackgroundLoop;
 
   constructor(options: LocalPreparedStartsOptions) {
     this.#options = options;
-    this.#looking = options.count === 0 ? null : setInterval(() => void this.#check(), CHECK_INTERVAL_MS).unref();
+    this.#checks = new BackgroundLoop({
+      run: () => this.#check(),
+      intervalMs: CHECK_INTERVAL_MS,
+      onError: (err) => options.log.error({ err }, 'prepared starts could not be checked'),
+    });
+    if (options.count > 0) this.#checks.start();
     this.#refill();
   }
 
@@ -100,9 +106,8 @@ export class LocalPreparedStarts implements PreparedStarts {
   /** Removes all prepared starts. */
   async close(): Promise<void> {
     this.#closed = true;
-    if (this.#looking !== null) clearInterval(this.#looking);
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#timer = null;
+    this.#cancelRefill();
+    await this.#checks.close();
     await this.#filling;
     this.#lost = [...this.#lost, ...this.#ready];
     this.#ready = [];
@@ -122,16 +127,14 @@ export class LocalPreparedStarts implements PreparedStarts {
 
   #refill(): void {
     if (this.#closed || this.#options.count === 0 || this.#filling !== null) return;
-    if (this.#timer !== null) clearTimeout(this.#timer); // restart the delay at each start
+    this.#cancelRefill(); // restart the delay at each start
     const begin = (): void => {
-      this.#timer = null;
       this.#filling = this.#fill().finally(() => {
         this.#filling = null;
         if (this.#wantsMore || this.#lost.length > 0) this.#refill(); // a start intervened or a preparation failed
       });
     };
-    this.#timer = setTimeout(begin, Math.max(REFILL_DELAY_MS, this.#restMs));
-    this.#timer.unref();
+    this.#cancelRefill = backgroundClock.setTimer(begin, Math.max(REFILL_DELAY_MS, this.#restMs));
   }
 
   get #wantsMore(): boolean {

@@ -1,5 +1,0 @@
-export { systemClock } from '@svc/runtime';
-export { createExecHandler } from '../exec/exec-handler.ts';
-export { startTestAgent, type TestAgent, type TestAgentOptions } from './test-agent.ts';
-export { TestPlatform, type TestConnection, type TestPlatformOptions } from './test-platform.ts';
-export { createAgentCrowd } from './agent-crowd.ts';

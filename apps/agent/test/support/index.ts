@@ -1,0 +1,5 @@
+export { systemClock } from '@svc/runtime';
+export { createExecHandler } from '../../src/exec/exec-handler.ts';
+export { startTestAgent, type TestAgent, type TestAgentOptions } from './test-agent.ts';
+export { TestPlatform, type TestConnection, type TestPlatformOptions } from './test-platform.ts';
+export { createAgentCrowd } from './agent-crowd.ts';

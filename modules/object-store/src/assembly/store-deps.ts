@@ -1,0 +1,37 @@
+import type { HashingDeps } from '../domain/checksums/body-hasher.ts';
+import { ActiveReads } from '../domain/active-reads.ts';
+import { createIdentifiers } from '../domain/identifiers.ts';
+import type { StoreDeps } from '../domain/store-deps.ts';
+import { S3Audit } from '../s3/s3-audit.ts';
+import type { S3Oversight } from '../s3/s3-context.ts';
+import type { ObjectStoreDependencies } from './dependencies.ts';
+
+/** What the services of the domain need from outside. */
+export function createStoreDeps(dependencies: ObjectStoreDependencies, hashing: HashingDeps): StoreDeps {
+  const { metadata, blobs, owners, rights, webhooks, keyRing, config, log, clock, random } = dependencies;
+  const { quotaLimits, workspaceTraffic, disk } = dependencies;
+  return {
+    workspaceTraffic,
+    disk,
+    metadata,
+    blobs,
+    owners,
+    rights,
+    webhooks,
+    quotaLimits,
+    config,
+    log,
+    clock,
+    random,
+    hashing,
+    secrets: keyRing,
+    identifiers: createIdentifiers(random),
+    activeReads: new ActiveReads(() => clock.nowMs()),
+  };
+}
+
+/** What audits and ends requests of the S3 plane. */
+export function createOversight(dependencies: ObjectStoreDependencies): S3Oversight {
+  const { audit, metadata, heldRights: rights, log, metrics, clock } = dependencies;
+  return { audit: new S3Audit({ audit, metadata, log, metrics, clock }), rights };
+}
