@@ -17,6 +17,11 @@ export interface Person extends Caller {
   readonly email: string;
 }
 
+/** A key, and the path that deletes it. */
+export interface NewKey extends Caller {
+  readonly path: string;
+}
+
 export const bearer = (token: unknown): Record<string, string> => ({ authorization: `Bearer ${String(token)}` });
 
 /** Fails with the whole response, so that a scenario shows where it broke. */
@@ -88,14 +93,31 @@ export async function newToken(
 
 export async function newServiceAccount(
   platform: HeldPlatform,
-  owner: Person,
+  { headers, team }: Caller,
   workspace: string,
   expiresAt?: string,
-): Promise<Caller & { path: string }> {
+): Promise<NewKey> {
   const path = `/api/v1/workspaces/${workspace}/service-accounts`;
+  const scope = team === null ? '' : `?team_uuid=${team}`;
   const expiry = expiresAt === undefined ? {} : { expires_at: expiresAt };
-  const { id, token } = await done(platform, 'POST', path, owner.headers, { name: 'ci', scopes: ['admin'], ...expiry });
-  return { path: `${path}/${String(id)}`, headers: bearer(token), workspace, team: null };
+  const body = { name: 'ci', scopes: ['admin'], ...expiry };
+  const { id, token } = await done(platform, 'POST', `${path}${scope}`, headers, body);
+  return { path: `${path}/${String(id)}${scope}`, headers: bearer(token), workspace, team: null };
+}
+
+/** A key of E2B clients, of the workspace that the caller names. */
+export async function newE2bKey(platform: HeldPlatform, { headers, workspace, team }: Caller): Promise<NewKey> {
+  const scope = `workspace_uuid=${workspace}${team === null ? '' : `&team_uuid=${team}`}`;
+  const { id, key } = await done(platform, 'POST', `/e2b/api-keys?${scope}`, headers, { name: 'ci' });
+  return { path: `/e2b/api-keys/${String(id)}?${scope}`, headers: bearer(key), workspace, team: null };
+}
+
+export async function newGuest(platform: HeldPlatform): Promise<Caller> {
+  const { token } = await done(platform, 'POST', '/api/auth/guest', {}, { username: 'visitor' });
+  const headers = bearer(token);
+  const { workspaces } = await done(platform, 'GET', '/api/v1/workspaces', headers);
+  const [workspace] = workspaces as { uuid: string }[]; // the shapes are tested in the accounts module
+  return { headers, workspace: workspace?.uuid ?? '', team: null };
 }
 
 /** The headers that address a sandbox by its own token, which this caller received. No machine is behind it. */

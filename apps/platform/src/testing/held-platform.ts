@@ -53,7 +53,9 @@ export async function startHeldPlatform(accounts: Partial<PlatformConfig['accoun
   const folder = await temporaryFolder('svc-held-');
   const flags = [{ flag: '--data', path: 'data', value: `${folder.path}/data` }];
   const { value } = loadPlatformConfig({ environment: {}, flags });
-  const config = { ...value, accounts: { ...value.accounts, ...accounts } };
+  // One owner has the teams and workspaces of all scenarios.
+  const limits = { ...value.accounts.limits, teams_per_owner: 1_000, workspaces_per_owner: 1_000 };
+  const config = { ...value, accounts: { ...value.accounts, limits, ...accounts } };
   const routes: Route[] = [];
   const parked = new Map<string, () => void>();
   const composition = await compose({
