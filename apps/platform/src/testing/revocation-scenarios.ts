@@ -13,20 +13,24 @@ import {
   type Caller,
   type Person,
 } from './callers.ts';
-import type { HeldPlatform } from './held-platform.ts';
+import type { PlatformApi } from './platform-api.ts';
 import type { CredentialKind, Way } from './revocation-table.ts';
 
 export interface World {
-  readonly platform: HeldPlatform;
+  readonly platform: PlatformApi;
   /** The operator, who owns the teams. */
   readonly owner: Person;
   /** Signs the token of an external issuer for a user. */
   readonly signExternally: (email: string) => string;
+  /** How long credentials live that shall expire. */
+  readonly expiresInMs: number;
 }
 
 /** A credential, and how it is taken away. */
 export interface Prepared {
   readonly caller: Caller;
+  /** May do everything in the workspace until then. */
+  readonly steward: Caller;
   take(): Promise<unknown>;
 }
 
@@ -36,8 +40,7 @@ interface Issued extends Caller {
 }
 
 const SIGN_OUT = ['POST', '/api/auth/logout'] as const;
-const EXPIRES_IN_MS = 12_000;
-const soon = (): string => new Date(Date.now() + EXPIRES_IN_MS).toISOString();
+const soon = ({ expiresInMs }: World): string => new Date(Date.now() + expiresInMs).toISOString();
 
 /** Creates the credential of a case with whatever its way needs. */
 export function prepare(world: World, way: Way, kind: CredentialKind): Promise<Prepared> {
@@ -50,33 +53,51 @@ const PREPARATIONS: Readonly<Record<Way, (world: World, kind: CredentialKind) =>
     const { deleted, ...caller } = await issue(world, kind, holder);
     const [method, path] = deleted;
     const by = kind === 'session cookie' ? caller : holder;
-    return { caller, take: () => done(world.platform, method, path, by.headers) };
+    return {
+      caller,
+      steward: await newToken(world.platform, holder),
+      take: () => done(world.platform, method, path, by.headers),
+    };
   },
   expires: async (world, kind) => {
     const person = await newPerson(world);
     const { platform } = world;
-    if (kind === 'service account') return waiting(await newServiceAccount(platform, person, person.workspace, soon()));
-    const token = await newToken(platform, person, soon());
-    return waiting(kind === 'E2B key' ? await newE2bKey(platform, token) : token);
+    const steward = await newToken(platform, person);
+    if (kind === 'service account')
+      return waiting(steward, await newServiceAccount(platform, person, person.workspace, soon(world)));
+    const token = await newToken(platform, person, soon(world));
+    return waiting(steward, kind === 'E2B key' ? await newE2bKey(platform, token) : token);
   },
   'is signed out everywhere': async (world, kind) => {
     const person = await newPerson(world);
     const caller = await issue(world, kind, person);
     const other = await signIn(world.platform, person.email);
-    return { caller, take: () => done(world.platform, 'POST', '/api/auth/logout?everywhere=true', other.headers) };
+    return {
+      caller,
+      steward: await newToken(world.platform, person),
+      take: () => done(world.platform, 'POST', '/api/auth/logout?everywhere=true', other.headers),
+    };
   },
   'loses its password by a change': async (world, kind) => {
     const person = await newPerson(world);
     const caller = await issue(world, kind, person);
     const other = await signIn(world.platform, person.email);
     const body = { current_password: PASSWORD, new_password: 'another horse battery' };
-    return { caller, take: () => done(world.platform, 'POST', '/api/auth/password', other.headers, body) };
+    return {
+      caller,
+      steward: await newToken(world.platform, person),
+      take: () => done(world.platform, 'POST', '/api/auth/password', other.headers, body),
+    };
   },
   'loses its password by a link': async (world, kind) => {
     const person = await newPerson(world);
     const caller = await issue(world, kind, person);
     const { resetPassword } = world.platform.composition.accounts;
-    return { caller, take: () => resetPassword(person.email, 'another horse battery') };
+    return {
+      caller,
+      steward: await newToken(world.platform, person),
+      take: () => resetPassword(person.email, 'another horse battery'),
+    };
   },
   'loses its member by removal': (world, kind) =>
     ofMember(world, kind, ({ path }) => done(world.platform, 'DELETE', path, world.owner.headers)),
@@ -99,26 +120,39 @@ const PREPARATIONS: Readonly<Record<Way, (world: World, kind: CredentialKind) =>
     const heir = await newMember(platform, former, place, 'member');
     const caller = await issue(world, kind, { ...former, ...place });
     const path = `/api/v1/workspaces/${place.workspace}/transfer`;
-    return { caller, take: () => done(platform, 'POST', path, former.headers, { user_id: heir.id }) };
+    return {
+      caller,
+      steward: await newToken(platform, { ...former, ...place }),
+      take: () => done(platform, 'POST', path, former.headers, { user_id: heir.id }),
+    };
   },
   'loses its workspace by deletion': async (world, kind) => {
     const { platform } = world;
     const person = await newPerson(world);
     const { workspace } = await newTeam(platform, person);
     const caller = await issue(world, kind, { ...person, workspace });
-    return { caller, take: () => done(platform, 'DELETE', `/api/v1/workspaces/${workspace}`, person.headers) };
+    const take = () => done(platform, 'DELETE', `/api/v1/workspaces/${workspace}`, person.headers);
+    return { caller, steward: await newToken(platform, { ...person, workspace }), take };
   },
   "loses its maker's token": async (world, kind) => {
     const person = await newPerson(world);
     const maker = await newToken(world.platform, person);
     const { deleted: _, ...caller } = await issue(world, kind, { ...person, ...maker });
-    return { caller, take: () => done(world.platform, 'DELETE', `/api/tokens/${maker.id}`, person.headers) };
+    return {
+      caller,
+      steward: await newToken(world.platform, person),
+      take: () => done(world.platform, 'DELETE', `/api/tokens/${maker.id}`, person.headers),
+    };
   },
   "loses its maker's service account": async (world, kind) => {
     const person = await newPerson(world);
     const maker = await newServiceAccount(world.platform, person, person.workspace);
     const { deleted: _, ...caller } = await issue(world, kind, { ...person, ...maker });
-    return { caller, take: () => done(world.platform, 'DELETE', maker.path, person.headers) };
+    return {
+      caller,
+      steward: await newToken(world.platform, person),
+      take: () => done(world.platform, 'DELETE', maker.path, person.headers),
+    };
   },
 };
 
@@ -139,7 +173,7 @@ async function ofMember(
   const holder = await newMember(world.platform, world.owner, place, 'admin');
   const caller = await issue(world, kind, holder);
   const path = `/api/v1/teams/${place.team}/members/${holder.id}`;
-  return { caller, take: () => take({ ...place, holder, path }) };
+  return { caller, steward: { ...world.owner, ...place }, take: () => take({ ...place, holder, path }) };
 }
 
 function move({ platform, owner }: World, workspace: string, team: string | null): Promise<unknown> {
@@ -185,6 +219,6 @@ async function issue(world: World, kind: CredentialKind, holder: Person): Promis
   }
 }
 
-function waiting(caller: Caller): Prepared {
-  return { caller, take: async () => undefined };
+function waiting(steward: Caller, caller: Caller): Prepared {
+  return { caller, steward, take: async () => undefined };
 }
