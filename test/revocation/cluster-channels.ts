@@ -1,7 +1,8 @@
+import { connectAgent } from '@svc/clusters/testing';
 import { done, type CredentialKind } from '@svc/platform/testing';
 import { dialMux, MuxSession } from '@svc/mux';
 import type { Channel } from './channels.ts';
-import { openSocket, openStream, openUpgrade, type Open } from './open-channel.ts';
+import { closed, openSocket, openStream, openUpgrade, type Open } from './open-channel.ts';
 import type { Place } from './place.ts';
 
 const WATCH = '/api/v1/watch';
@@ -74,4 +75,19 @@ export const CLUSTER_CHANNELS: Readonly<Record<string, Channel>> = {
     },
   },
   'a forward from a cluster': { through: 'forward', refuses: notByCookie, open: openForward },
+};
+
+/** Of the cluster's agent, whose token is a credential of its own. */
+export const AGENT_CHANNELS: Readonly<Record<string, Pick<Channel, 'open' | 'through'>>> = {
+  'the channel of an agent': {
+    through: 'agent channel',
+    open: async ({ platform, cluster: { id: clusterId, token } }) => {
+      const { socket } = await connectAgent({ port: Number(new URL(platform.url).port), token, clusterId });
+      return { ended: closed(socket), close: () => socket.terminate() };
+    },
+  },
+  'the tunnel of an agent': {
+    through: 'agent tunnel',
+    open: async ({ tunnel: { session } }) => ({ ended: session.closed, close: () => session.close() }),
+  },
 };

@@ -98,7 +98,8 @@ export async function openUpload(url: string, asked: Asked, stored: () => Promis
   });
   const early = await Promise.race([once(outgoing, 'continue').then(() => null), answered]);
   if (early !== null) throw new Error(`${url}: ${early}`);
-  outgoing.write(Buffer.alloc(1024, 'a'));
+  const timer = setInterval(() => outgoing.write('more'), 100);
+  outgoing.once('close', () => clearInterval(timer));
   const verify = async (): Promise<void> => {
     if (await stored()) throw new Error(`${url} was stored`);
   };

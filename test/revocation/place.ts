@@ -22,6 +22,8 @@ export interface Place {
   readonly store: string;
   readonly cluster: { readonly id: string; readonly token: string };
   readonly sshPort: number;
+  /** The agent's tunnel. */
+  readonly tunnel: PlayedKubernetes;
   /** Runs a command in the sandbox as the steward. */
   run(command: string): Promise<string>;
   close(): Promise<void>;
@@ -91,6 +93,7 @@ export async function openPlace(
     store,
     cluster: { id: String(cluster['id']), token: String(cluster['token']) },
     sshPort: Number(ssh['port']),
+    tunnel: kubernetes,
     run,
     close: async () => {
       await kubernetes.close();
@@ -106,6 +109,7 @@ async function createSandbox(platform: WholePlatform, caller: Caller, bucket: st
   const resources = { cpu: 0.5, memory_mb: 128, disk_mb: 64, pids: 256 };
   const path = `/api/containers${scopeOf(caller)}&wait_ms=30000`;
   const made = await done(platform, 'POST', path, caller.headers, { image: 'busybox', mounts, resources });
+  if (made['status'] !== 'running') throw new Error(`the sandbox does not run: ${JSON.stringify(made['error'])}`);
   return String(made['id']);
 }
 

@@ -51,6 +51,7 @@ async function byKey(place: Place): Promise<OpenSsh> {
 
 async function held(ssh: OpenSsh, channel: EventEmitter, isQuiet = false): Promise<Open> {
   channel.on('error', () => undefined);
+  channel.once('end', () => ssh.close()); // as a client does that has read everything
   const ended = closed(channel);
   if (!isQuiet) await once(channel, 'data');
   if ('resume' in channel && typeof channel.resume === 'function') channel.resume();

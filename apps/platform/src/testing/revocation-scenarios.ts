@@ -180,8 +180,8 @@ function move({ platform, owner }: World, workspace: string, team: string | null
   return done(platform, 'PATCH', `/api/v1/workspaces/${workspace}`, owner.headers, { team_uuid: team });
 }
 
-/** A user outside of every team who matters, with a workspace of their own. */
-async function newPerson({ platform, owner }: World): Promise<Person> {
+/** A user who acts in a workspace of their own. */
+export async function newPerson({ platform, owner }: World): Promise<Person> {
   const someone = await newMember(platform, owner, await newTeam(platform, owner), 'guest');
   const { uuid } = await done(platform, 'POST', '/api/v1/workspaces', someone.headers, { name: 'of their own' });
   return { ...someone, workspace: String(uuid), team: null };
