@@ -1,7 +1,7 @@
 import { connectAgent } from '@svc/clusters/testing';
 import { done, type CredentialKind } from '@svc/platform/testing';
 import { dialMux, MuxSession } from '@svc/mux';
-import type { Channel } from './channels.ts';
+import type { Channel } from './channel.ts';
 import { closed, openSocket, openStream, openUpgrade, type Open } from './open-channel.ts';
 import type { Place } from './place.ts';
 

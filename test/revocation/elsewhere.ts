@@ -86,6 +86,10 @@ export const OTHERS: Readonly<Record<string, Reason>> = {
     why: 'are responses of ordinary routes, all of which are opened with all credentials',
     see: [OF_THE_GUARD],
   },
+  'a public object that becomes private': {
+    why: 'is refused from the next request on; a download by an anonymous reader holds no right (decision 0034)',
+    see: ['modules/object-store/test/integration/public-host.test.ts', 'docs/decisions/0034-held-rights.md'],
+  },
   'a workspace that is deleted': {
     why: 'must be empty: what is left are the requests of its callers',
     see: [OF_THE_GUARD],

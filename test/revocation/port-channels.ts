@@ -1,5 +1,5 @@
 import { done } from '@svc/platform/testing';
-import type { Channel } from './channels.ts';
+import type { Channel } from './channel.ts';
 import { openStream, openUpgrade } from './open-channel.ts';
 import { PORT, type Place } from './place.ts';
 

@@ -56,7 +56,11 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     use: (place: Place) => Promise<void>,
   ): Promise<void> => {
     const place = await openPlace(platform, kind, callers);
-    await use(place).finally(() => place.close());
+    try {
+      await use(place);
+    } finally {
+      await place.close();
+    }
   };
 
   it.concurrent.each(cases().filter(({ way }) => way !== OF_EMPTY))('ends if its $kind $way', async ({ way, kind }) => {

@@ -2,7 +2,7 @@ import { done, type CredentialKind } from '@svc/platform/testing';
 import { createSshKey, openSsh, type OpenSsh, type SshCredentials } from '@svc/sandboxes/testing/open-ssh';
 import { waitFor } from '@svc/testing';
 import { once, type EventEmitter } from 'node:events';
-import type { Channel } from './channels.ts';
+import type { Channel } from './channel.ts';
 import { closed, openDownload, openSocket, openStream, openUpload, type Open } from './open-channel.ts';
 import { outlivesWithMaker } from './outlives.ts';
 import { PORT, TICKS, type Place } from './place.ts';

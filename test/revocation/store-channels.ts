@@ -6,7 +6,7 @@ import {
   type AccessKey,
   type QueryParameter,
 } from '@svc/s3-sign';
-import type { Channel } from './channels.ts';
+import type { Channel } from './channel.ts';
 import { openDownload, openUpload, type Open } from './open-channel.ts';
 import { outlivesWithMaker } from './outlives.ts';
 import { LARGE_BYTES, type Place } from './place.ts';

@@ -42,7 +42,7 @@ export async function takeAway(place: Place, wanted: readonly Wanted[], take: ()
     await delay(PROMISED_MS);
     for (const { open } of ending) open.hurry?.();
     await allOver(ending);
-    await Promise.all(ending.map(({ open }) => open.verify?.()));
+    for (const { open } of ending) await open.verify?.();
     expect(opened.filter(({ isOver, isKept }) => isOver && isKept).map(({ name }) => name)).toEqual([]);
   } finally {
     for (const { open } of opened) open.close();

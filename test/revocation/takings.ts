@@ -1,5 +1,5 @@
 import { done, type CredentialKind } from '@svc/platform/testing';
-import type { Channel } from './channels.ts';
+import type { Channel } from './channel.ts';
 import { AGENT_CHANNELS, CLUSTER_CHANNELS } from './cluster-channels.ts';
 import { PORT, type Place } from './place.ts';
 import { PORT_CHANNELS } from './port-channels.ts';

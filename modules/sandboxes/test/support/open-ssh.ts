@@ -1,4 +1,4 @@
-import { EventEmitter, once } from 'node:events';
+import { once, type EventEmitter } from 'node:events';
 import type { Duplex } from 'node:stream';
 import ssh2 from 'ssh2';
 
