@@ -66,7 +66,8 @@ export async function startPlatform(options: StartOptions): Promise<RunningPlatf
 /** S3 object metadata is sent in headers. */
 const S3_LIMITS = { maxHeaderSizeBytes: 64 * 1024 };
 
-async function startComposition(options: StartOptions, composition: Composition): Promise<RunningPlatform> {
+/** Opens the listeners and starts the background work. The caller closes the composition if this fails. */
+export async function startComposition(options: StartOptions, composition: Composition): Promise<RunningPlatform> {
   const { config } = options;
   const { accounts, modules, lifecycle, endpoints, folder, shutdown } = composition;
   const stopping = new AbortController();

@@ -1,7 +1,7 @@
 import { createSign, generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { HeldPlatform } from './held-platform.ts';
+import type { PlatformApi } from './platform-api.ts';
 
 export const PASSWORD = 'correct horse battery';
 
@@ -17,11 +17,16 @@ export interface Person extends Caller {
   readonly email: string;
 }
 
+/** A key, and the path that deletes it. */
+export interface NewKey extends Caller {
+  readonly path: string;
+}
+
 export const bearer = (token: unknown): Record<string, string> => ({ authorization: `Bearer ${String(token)}` });
 
 /** Fails with the whole response, so that a scenario shows where it broke. */
 export async function done(
-  platform: HeldPlatform,
+  platform: PlatformApi,
   method: string,
   path: string,
   headers: Record<string, string>,
@@ -32,7 +37,7 @@ export async function done(
   return answer.body;
 }
 
-export async function signIn(platform: HeldPlatform, email: string): Promise<Person> {
+export async function signIn(platform: PlatformApi, email: string): Promise<Person> {
   const { access_token: token, user } = await done(
     platform,
     'POST',
@@ -48,14 +53,14 @@ export async function signIn(platform: HeldPlatform, email: string): Promise<Per
 }
 
 /** The same sign-in, as a browser session. */
-export async function fetchCookie(platform: HeldPlatform, email: string): Promise<Record<string, string>> {
+export async function fetchCookie(platform: PlatformApi, email: string): Promise<Record<string, string>> {
   const answer = await platform.call('POST', '/api/auth/login', {}, { email, password: PASSWORD });
   const cookie = (answer.headers['set-cookie'] ?? []).map((each) => each.split(';', 1)[0]).join('; ');
   const { csrf_token: csrf } = await done(platform, 'GET', '/api/auth/me', { cookie });
   return { cookie, 'x-csrf-token': String(csrf) };
 }
 
-export async function newTeam(platform: HeldPlatform, owner: Person): Promise<{ team: string; workspace: string }> {
+export async function newTeam(platform: PlatformApi, owner: Person): Promise<{ team: string; workspace: string }> {
   const { uuid: team } = await done(platform, 'POST', '/api/v1/teams', owner.headers, { name: `team ${randomUUID()}` });
   const body = { name: `workspace ${randomUUID()}`, team_uuid: team };
   const { uuid: workspace } = await done(platform, 'POST', '/api/v1/workspaces', owner.headers, body);
@@ -64,7 +69,7 @@ export async function newTeam(platform: HeldPlatform, owner: Person): Promise<{ 
 
 /** A new user who joined the team by invitation. */
 export async function newMember(
-  platform: HeldPlatform,
+  platform: PlatformApi,
   owner: Person,
   { team, workspace }: { team: string; workspace: string },
   role: string,
@@ -77,7 +82,7 @@ export async function newMember(
 }
 
 export async function newToken(
-  platform: HeldPlatform,
+  platform: PlatformApi,
   of: Person,
   expiresAt?: string,
 ): Promise<Caller & { id: string }> {
@@ -87,19 +92,36 @@ export async function newToken(
 }
 
 export async function newServiceAccount(
-  platform: HeldPlatform,
-  owner: Person,
+  platform: PlatformApi,
+  { headers, team }: Caller,
   workspace: string,
   expiresAt?: string,
-): Promise<Caller & { path: string }> {
+): Promise<NewKey> {
   const path = `/api/v1/workspaces/${workspace}/service-accounts`;
+  const scope = team === null ? '' : `?team_uuid=${team}`;
   const expiry = expiresAt === undefined ? {} : { expires_at: expiresAt };
-  const { id, token } = await done(platform, 'POST', path, owner.headers, { name: 'ci', scopes: ['admin'], ...expiry });
-  return { path: `${path}/${String(id)}`, headers: bearer(token), workspace, team: null };
+  const body = { name: 'ci', scopes: ['admin'], ...expiry };
+  const { id, token } = await done(platform, 'POST', `${path}${scope}`, headers, body);
+  return { path: `${path}/${String(id)}${scope}`, headers: bearer(token), workspace, team: null };
+}
+
+/** A key of E2B clients, of the workspace that the caller names. */
+export async function newE2bKey(platform: PlatformApi, { headers, workspace, team }: Caller): Promise<NewKey> {
+  const scope = `workspace_uuid=${workspace}${team === null ? '' : `&team_uuid=${team}`}`;
+  const { id, key } = await done(platform, 'POST', `/e2b/api-keys?${scope}`, headers, { name: 'ci' });
+  return { path: `/e2b/api-keys/${String(id)}?${scope}`, headers: bearer(key), workspace, team: null };
+}
+
+export async function newGuest(platform: PlatformApi): Promise<Caller> {
+  const { token } = await done(platform, 'POST', '/api/auth/guest', {}, { username: 'visitor' });
+  const headers = bearer(token);
+  const { workspaces } = await done(platform, 'GET', '/api/v1/workspaces', headers);
+  const [workspace] = workspaces as { uuid: string }[]; // the shapes are tested in the accounts module
+  return { headers, workspace: workspace?.uuid ?? '', team: null };
 }
 
 /** The headers that address a sandbox by its own token, which this caller received. No machine is behind it. */
-export async function newSandboxToken(platform: HeldPlatform, caller: Caller): Promise<Record<string, string>> {
+export async function newSandboxToken(platform: PlatformApi, caller: Caller): Promise<Record<string, string>> {
   const { databases, replica } = platform.composition;
   const name = randomBytes(16)
     .toString('hex')
@@ -137,7 +159,7 @@ export async function newSandboxToken(platform: HeldPlatform, caller: Caller): P
 }
 
 /** The path of a URL that takes files for builds without a credential, which this caller received. */
-export async function newUploadPath(platform: HeldPlatform, caller: Caller): Promise<string> {
+export async function newUploadPath(platform: PlatformApi, caller: Caller): Promise<string> {
   const id = `tpl_${randomBytes(8).toString('hex')}`;
   await platform.composition.databases.main.kysely
     .withTables<{ template: Record<string, string> }>()

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { text } from 'node:stream/consumers';
+import { request as httpRequest } from 'node:http';
 import { createListener } from '@svc/http';
 import { createLogger } from '@svc/telemetry';
 import { temporaryFolder } from '@svc/testing';
-import { compose, type Composition } from '../../src/compose.ts';
+import { compose } from '../../src/compose.ts';
 import { type PlatformConfig } from '../../src/config.ts';
 import { loadPlatformConfig } from '../../src/load-config.ts';
+import { callPlatform, type PlatformApi } from './platform-api.ts';
 
 /** A registered route of the platform. */
 export interface Route {
@@ -16,12 +16,6 @@ export interface Route {
   readonly unheld: string | null;
   /** Whether a capability, such as the token of a sandbox, takes the place of a credential. */
   readonly byCapability: boolean;
-}
-
-export interface Answer {
-  readonly status: number;
-  readonly headers: IncomingMessage['headers'];
-  readonly body: Record<string, unknown>;
 }
 
 /** A request that passed the guard and is still open, or one that was answered immediately. */
@@ -34,10 +28,8 @@ export interface OpenRequest {
   close(): void;
 }
 
-export interface HeldPlatform {
-  readonly composition: Composition;
+export interface HeldPlatform extends PlatformApi {
   readonly routes: readonly Route[];
-  call(method: string, path: string, headers: Record<string, string>, body?: unknown): Promise<Answer>;
   /** Opens a route and keeps it waiting behind the guard, like a response that never ends. */
   open(route: Route, path: string, headers: Record<string, string>): Promise<OpenRequest>;
   close(): Promise<void>;
@@ -53,7 +45,9 @@ export async function startHeldPlatform(accounts: Partial<PlatformConfig['accoun
   const folder = await temporaryFolder('svc-held-');
   const flags = [{ flag: '--data', path: 'data', value: `${folder.path}/data` }];
   const { value } = loadPlatformConfig({ environment: {}, flags });
-  const config = { ...value, accounts: { ...value.accounts, ...accounts } };
+  // One owner has the teams and workspaces of all scenarios.
+  const limits = { ...value.accounts.limits, teams_per_owner: 1_000, workspaces_per_owner: 1_000 };
+  const config = { ...value, accounts: { ...value.accounts, limits, ...accounts } };
   const routes: Route[] = [];
   const parked = new Map<string, () => void>();
   const composition = await compose({
@@ -85,7 +79,7 @@ export async function startHeldPlatform(accounts: Partial<PlatformConfig['accoun
   return {
     composition,
     routes,
-    call: (method, path, headers, body) => call(port, method, path, headers, body),
+    call: (...request) => callPlatform(port, ...request),
     open: async (route, path, headers) => {
       const id = String((count += 1));
       const isParked = new Promise<true>((resolve) => parked.set(id, () => resolve(true)));
@@ -121,27 +115,4 @@ function readStatus(outgoing: ReturnType<typeof httpRequest>): Promise<number> {
     outgoing.once('error', () => resolve(0));
     outgoing.once('close', () => resolve(0));
   });
-}
-
-async function call(
-  port: number,
-  method: string,
-  path: string,
-  headers: Record<string, string>,
-  body?: unknown,
-): Promise<Answer> {
-  const json = body === undefined ? {} : { 'content-type': 'application/json' };
-  const outgoing = httpRequest({
-    host: '127.0.0.1',
-    port,
-    method,
-    path,
-    agent: false,
-    headers: { ...headers, ...json },
-  });
-  outgoing.end(body === undefined ? undefined : JSON.stringify(body));
-  const [response] = (await once(outgoing, 'response')) as [IncomingMessage]; // Node's event
-  const content = await text(response);
-  const parsed = content === '' ? {} : (JSON.parse(content) as Record<string, unknown>); // checked by the tests
-  return { status: response.statusCode ?? 0, headers: response.headers, body: parsed };
 }

@@ -31,13 +31,25 @@ export class PlayedKubernetes {
     this.session = session;
   }
 
-  static async connect(
+  static connect(
     rig: Rig,
     cluster: { id: string; token: string },
     options: PlayedKubernetesOptions,
   ): Promise<PlayedKubernetes> {
+    const { owner = rig.owner } = options;
+    const ask = async (path: string): Promise<number> => (await rig.call('GET', path, { caller: owner })).status;
+    return PlayedKubernetes.dial(rig.url, cluster, options, ask);
+  }
+
+  /** Connects to any platform; `ask` returns the status of a GET by a caller who may use the tunnel. */
+  static async dial(
+    platformUrl: string,
+    cluster: { id: string; token: string },
+    options: PlayedKubernetesOptions,
+    ask: (path: string) => Promise<number>,
+  ): Promise<PlayedKubernetes> {
     const { transport } = await dialMux({
-      url: new URL(`${rig.url}/v1/agent/tunnel`),
+      url: new URL(`${platformUrl}/v1/agent/tunnel`),
       headers: { authorization: `Bearer ${cluster.token}`, 'x-cluster-id': cluster.id },
       timeoutMs: 5000,
       signal: new AbortController().signal,
@@ -64,10 +76,7 @@ export class PlayedKubernetes {
     });
     // The platform uses the tunnel a little later than its row shows it.
     const ready = `/v1/clusters/${cluster.id}/tunnel/kubernetes/readyz`;
-    const { owner = rig.owner } = options;
-    await waitFor(async () => (await rig.call('GET', ready, { caller: owner })).status === 200, {
-      description: 'the tunnel',
-    });
+    await waitFor(async () => (await ask(ready)) === 200, { description: 'the tunnel' });
     played.callers.length = 0;
     isUsed = true;
     return played;

@@ -1,4 +1,4 @@
-import { chmod, copyFile, mkdir, readFile, rename, stat } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import type { HelperBinaries, HelperBinary } from '@svc/helper-binary';
@@ -75,7 +75,7 @@ export async function prepareMachine(options: MachineOptions): Promise<MachineOu
 
 /**
  * Copies a program to where other ids can read it, because the project folder may be inside a private home directory. Returns
- * the path.
+ * the path. Several sandboxes may need the program at once.
  */
 export async function installProgram(helper: HelperBinary, runFolder: string, name: string): Promise<string> {
   await mkdir(runFolder, { recursive: true, mode: 0o711 });
@@ -85,10 +85,15 @@ export async function installProgram(helper: HelperBinary, runFolder: string, na
     () => false,
   );
   if (isThere) return target;
-  const temporary = `${target}.${process.pid}`;
-  await copyFile(helper.file, temporary);
-  await chmod(temporary, 0o755);
-  await rename(temporary, target);
+  const folder = await mkdtemp(`${target}.`);
+  try {
+    const copy = join(folder, name);
+    await copyFile(helper.file, copy);
+    await chmod(copy, 0o755);
+    await rename(copy, target);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
   return target;
 }
 

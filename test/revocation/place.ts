@@ -1,0 +1,165 @@
+import { randomBytes } from 'node:crypto';
+import { PlayedKubernetes, type PlayedKubernetesOptions } from '@svc/clusters/testing/kubernetes';
+import { done, type Caller, type CredentialKind, type WholePlatform } from '@svc/platform/testing';
+import { waitFor } from '@svc/testing';
+
+/** A workspace with one of everything that has channels, and a caller in it. */
+export interface Place {
+  readonly platform: WholePlatform;
+  readonly kind: CredentialKind;
+  readonly caller: Caller;
+  /** Created everything that the caller's credential may not create. */
+  readonly steward: Caller;
+  /** `?workspace_uuid=…`, with the team of the caller if there is one. */
+  readonly scope: string;
+  /** A sandbox with a mounted bucket, whose ports need a link or a token. */
+  readonly sandbox: string;
+  /** A sandbox of an E2B client with public ports. */
+  readonly publicSandbox: string;
+  /** For the E2B data plane of `sandbox`, and for its ports. */
+  readonly tokens: { readonly access: string; readonly traffic: string };
+  readonly bucket: string;
+  readonly store: string;
+  readonly cluster: { readonly id: string; readonly token: string };
+  readonly sshPort: number;
+  /** The agent's tunnel. */
+  readonly tunnel: PlayedKubernetes;
+  /** Runs a command in the sandbox as the steward. */
+  run(command: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** Port of the program in the sandboxes that speaks without end. */
+export const PORT = 8080;
+/** Larger than all buffers between the store and a reader. */
+export const LARGE_BYTES = 16 * 1024 * 1024;
+export const TICKS = 'while :; do echo tick; sleep 0.1; done';
+
+/** Answers a request, or switches protocols if it is asked to, and speaks without end. */
+const PROGRAM = `#!/bin/sh
+status='200 OK'
+while read -r line; do
+  line=$(printf %s "$line" | tr -d '\\r')
+  case $line in
+    [Uu]pgrade:*) status='101 Switching Protocols\\r\\nConnection: Upgrade\\r\\nUpgrade: websocket' ;;
+    '') break ;;
+  esac
+done
+printf "HTTP/1.1 $status\\r\\n\\r\\n"
+while echo tick; do sleep 0.1; done
+`;
+
+const scopeOf = ({ workspace, team }: Caller): string =>
+  `?workspace_uuid=${workspace}${team === null ? '' : `&team_uuid=${team}`}`;
+
+export async function openPlace(
+  platform: WholePlatform,
+  kind: CredentialKind,
+  { caller, steward }: { caller: Caller; steward: Caller },
+): Promise<Place> {
+  const store = `/api/v1/workspace/${caller.workspace}/object-store`;
+  const bucket = `held-${randomBytes(8).toString('hex')}`;
+  const [scope, stewards] = [scopeOf(caller), scopeOf(steward)];
+  await done(platform, 'POST', `${store}/buckets${stewards}`, steward.headers, { name: bucket });
+  const [sandbox, publicSandbox, cluster, ssh] = await Promise.all([
+    createSandbox(platform, caller, bucket),
+    createPublicSandbox(platform, caller),
+    done(platform, 'POST', `/v1/clusters${stewards}`, steward.headers, { name: 'production' }),
+    done(platform, 'GET', '/api/ssh', steward.headers),
+    putLarge(platform, `${store}/buckets/${bucket}/objects/content${stewards}&key=large`, steward),
+  ]);
+  const kubernetes = await connectCluster(platform, cluster, steward);
+  const run = async (command: string, id = sandbox): Promise<string> => {
+    const path = `/api/containers/${id}/exec${stewards}`;
+    const { stdout } = await done(platform, 'POST', path, steward.headers, { command });
+    return String(stdout);
+  };
+  await Promise.all([sandbox, publicSandbox].map((id) => serveProgram(platform, id, { steward, stewards, run })));
+  await run(`mkdir -p /watched; truncate -s 1G /large`);
+  const found = await done(platform, 'GET', `/e2b/sandboxes/${sandbox.slice(4)}${scope}`, caller.headers);
+  const connected = await done(platform, 'POST', `/e2b/sandboxes/${sandbox.slice(4)}/connect${scope}`, caller.headers, {
+    timeout: 600,
+  });
+  return {
+    platform,
+    kind,
+    caller,
+    steward,
+    scope,
+    sandbox,
+    publicSandbox,
+    tokens: { access: String(found['envdAccessToken']), traffic: String(connected['trafficAccessToken']) },
+    bucket,
+    store,
+    cluster: { id: String(cluster['id']), token: String(cluster['token']) },
+    sshPort: Number(ssh['port']),
+    tunnel: kubernetes,
+    run,
+    close: async () => {
+      await kubernetes.close();
+      for (const id of [sandbox, publicSandbox]) {
+        await platform.call('DELETE', `/api/containers/${id}${stewards}`, steward.headers);
+      }
+    },
+  };
+}
+
+async function createSandbox(platform: WholePlatform, caller: Caller, bucket: string): Promise<string> {
+  const mounts = [{ bucket, path: '/data' }];
+  const resources = { cpu: 0.5, memory_mb: 128, disk_mb: 64, pids: 256 };
+  const path = `/api/containers${scopeOf(caller)}&wait_ms=30000`;
+  const made = await done(platform, 'POST', path, caller.headers, { image: 'busybox', mounts, resources });
+  if (made['status'] !== 'running') throw new Error(`the sandbox does not run: ${JSON.stringify(made['error'])}`);
+  return String(made['id']);
+}
+
+async function createPublicSandbox(platform: WholePlatform, caller: Caller): Promise<string> {
+  const body = { templateID: 'busybox', timeout: 600 };
+  const made = await done(platform, 'POST', `/e2b/sandboxes${scopeOf(caller)}`, caller.headers, body);
+  return `sbx_${String(made['sandboxID'])}`;
+}
+
+async function putLarge(platform: WholePlatform, path: string, { headers }: Caller): Promise<void> {
+  const response = await fetch(`${platform.url}${path}`, {
+    method: 'PUT',
+    headers: { ...headers, 'content-type': 'application/octet-stream' },
+    body: new Uint8Array(LARGE_BYTES),
+  });
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+}
+
+async function serveProgram(
+  platform: WholePlatform,
+  id: string,
+  {
+    steward,
+    stewards,
+    run,
+  }: { steward: Caller; stewards: string; run: (command: string, id: string) => Promise<string> },
+): Promise<void> {
+  const path = `/api/containers/${id}/files${stewards}&path=/answer&mode=755`;
+  const headers = { ...steward.headers, 'content-type': 'application/octet-stream' };
+  const response = await fetch(`${platform.url}${path}`, { method: 'POST', headers, body: PROGRAM });
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  await run(`(setsid nc -ll -p ${PORT} -e /answer > /dev/null 2>&1 &)`, id);
+  const isListening = async (): Promise<boolean> => (await run('netstat -ltn', id)).includes(`:${PORT} `);
+  await waitFor(isListening, { description: 'the program in the sandbox' });
+}
+
+/** A tunnel with an API server behind it: a watch never ends, and neither does the output of an exec. */
+async function connectCluster(
+  { url, call }: WholePlatform,
+  cluster: Record<string, unknown>,
+  { headers, team }: Caller,
+): Promise<PlayedKubernetes> {
+  const ofTeam: Record<string, string> = team === null ? {} : { 'x-team-uuid': team };
+  const ask = async (path: string): Promise<number> => (await call('GET', path, { ...headers, ...ofTeam })).status;
+  const body = { metadata: { name: 'web-1' }, spec: { containers: [{ name: 'main' }] } };
+  const { id, token } = cluster as { id: string; token: string }; // the shape is tested in the clusters module
+  const answer = ({ pathname }: URL) => ({ body, endless: pathname.endsWith('/watch') });
+  const exec: PlayedKubernetesOptions['exec'] = (socket) => {
+    const timer = setInterval(() => socket.send(Buffer.from('\u0001tick')), 100);
+    socket.once('close', () => clearInterval(timer));
+  };
+  return PlayedKubernetes.dial(url, { id, token }, { answer, exec }, ask);
+}
