@@ -140,7 +140,7 @@ const SCENARIOS: readonly Scenario[] = [
     name: 'a service account, expired',
     ends: 'credential',
     prepare: async () => ({
-      caller: await newServiceAccount(platform, owner, owner.workspace, soon()),
+      caller: await newServiceAccount(platform, owner, owner.workspace, { expiresAt: soon() }),
       take: async () => undefined,
     }),
   },

@@ -90,11 +90,11 @@ export async function newServiceAccount(
   platform: HeldPlatform,
   owner: Person,
   workspace: string,
-  expiresAt?: string,
+  { expiresAt, scopes = ['admin'] }: { expiresAt?: string; scopes?: readonly string[] } = {},
 ): Promise<Caller & { path: string }> {
   const path = `/api/v1/workspaces/${workspace}/service-accounts`;
-  const expiry = expiresAt === undefined ? {} : { expires_at: expiresAt };
-  const { id, token } = await done(platform, 'POST', path, owner.headers, { name: 'ci', scopes: ['admin'], ...expiry });
+  const body = { name: 'ci', scopes, ...(expiresAt === undefined ? {} : { expires_at: expiresAt }) };
+  const { id, token } = await done(platform, 'POST', path, owner.headers, body);
   return { path: `${path}/${String(id)}`, headers: bearer(token), workspace, team: null };
 }
 
