@@ -40,7 +40,7 @@ interface ToolAnswer {
 }
 
 /** Calls methods of a server as its client would. */
-type Ask = (method: string, params: object) => Promise<unknown>;
+type Ask = (method: string, params: Record<string, unknown>) => Promise<unknown>;
 
 let world: World;
 beforeAll(async () => {
@@ -63,6 +63,7 @@ async function withTools(who: Who, run: (ask: Ask) => Promise<void>): Promise<vo
       const ask: Ask = (method, params) =>
         new Promise((resolve, reject) => {
           id += 1;
+          // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport has no other way
           client.onmessage = (message) => {
             if ('result' in message) resolve(message.result);
             else reject(new Error(JSON.stringify(message)));

@@ -68,7 +68,7 @@ export class PortTraffic {
     const record = await sandboxAccess.checkTraffic(sandboxId, token);
     if (record === null) throw sandboxErrors.PORT_REFUSED();
     const { id: linkId } = record;
-    const granted = { ...record.granted, action: PORT_ACTION };
+    const granted: GrantedAccess = { ...record.granted, action: PORT_ACTION };
     const askedAtMs = clock.nowMs();
     await confirmAccess(access, granted).catch((error: unknown) => {
       throw isAppError(error) && error.status < 500 ? sandboxErrors.PORT_REFUSED() : error;
