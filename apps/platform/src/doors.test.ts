@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
+import { createMaker, type Action } from '@svc/access';
 import { waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -28,6 +29,8 @@ let platform: HeldPlatform;
 let team: string;
 let workspace: string;
 let callers: Readonly<Record<string, Caller>>;
+/** Callers with a credential that works somewhere. */
+const isKnown = new Set<string>();
 /** The verdicts of every route about every caller. */
 const verdicts = new Map<string, Verdicts>();
 
@@ -88,6 +91,7 @@ beforeAll(async () => {
   callers = await createCallers();
   const found = new Map<string, Record<string, boolean>>();
   for (const [name, caller] of Object.entries(callers)) {
+    if ((await platform.call('GET', '/api/auth/me', caller.headers)).status === 200) isKnown.add(name);
     for (const [route, isIn] of await askAll(caller)) {
       found.set(route, { ...found.get(route), [name]: isIn });
     }
@@ -184,6 +188,25 @@ describe("every route for E2B's clients", () => {
       );
       if (!isSame && named !== undefined) expect([route, counterpart.action]).not.toEqual([route, named.action]);
     }
+  });
+});
+
+describe('what a caller leaves behind', () => {
+  /** The makers of S3 keys, presigned URLs and mounts have no team: theirs is that of the workspace. */
+  const DIFFERING: Readonly<Record<string, string>> = { 'a member who does not name the team': 'member' };
+
+  it('may do what the caller may do by REST, action by action', async () => {
+    const { access } = platform.composition.accounts;
+    const actions = [...new Set(ofWorkspace().flatMap(({ action }) => (action === null ? [] : [action as Action])))];
+    const makers = Object.entries(callers).filter(([name]) => isKnown.has(name));
+    for (const [name, { headers }] of makers) {
+      const source = { headers, method: 'GET', remoteAddress: '127.0.0.1', isSecure: false };
+      const maker = createMaker(await access.authenticate(source));
+      const allowed = await access.allowedActions({ maker, workspaceUuid: workspace, actions });
+      const expected = actions.filter((action) => verdictsOfAction(action)[DIFFERING[name] ?? name]);
+      expect([name, [...allowed].toSorted()]).toEqual([name, expected.toSorted()]);
+    }
+    expect(makers.length).toBeGreaterThan(12);
   });
 });
 
