@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { createMaker, type Action } from '@svc/access';
+import { authorizeTable, type KnownAction, type Rule } from '@svc/accounts';
 import { waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -168,6 +169,53 @@ describe('every route of a workspace', () => {
       expect([route, none.filter((name) => each[name])]).toEqual([route, []]);
       expect([route, each['owner'], each['a token of the owner']]).toEqual([route, true, true]);
     }
+  });
+});
+
+describe('every other guarded route', () => {
+  /** Roles in the team, written by hand; everyone else is no member. */
+  const IN_TEAM: Readonly<Record<string, string>> = {
+    guest: 'team_guest',
+    member: 'team_member',
+    'a member who does not name the team': 'team_member',
+    'a token of a member': 'team_member',
+    admin: 'team_admin',
+    owner: 'team_owner',
+    'a token of the owner': 'team_owner',
+  };
+  const isToken = (name: string): boolean => name.includes('token');
+
+  /** What the table of permissions says of this caller. */
+  function isExpected(action: string, name: string): boolean {
+    const rule: Rule = authorizeTable[action as KnownAction]; // every declared action is in the table
+    if (!isKnown.has(name)) return false;
+    const isUser = !name.includes('service account');
+    const allows: readonly string[] = rule.allows;
+    switch (rule.scope) {
+      case 'installation':
+        return name === 'the operator of the installation';
+      case 'team':
+        return allows.includes(IN_TEAM[name] ?? 'nobody');
+      case 'self':
+        return allows.includes(isUser ? 'user' : 'service_account') && (rule.confirmed !== true || !isToken(name));
+      default:
+        return true; // the workspace is optional on such a route, and its handler decides
+    }
+  }
+
+  it('lets in whom the table of permissions names: for accounts, teams and the installation', async () => {
+    const routes = platform.routes.filter(({ scope }) => scope === 'self');
+    for (const [name, caller] of Object.entries(callers)) {
+      const found = await Promise.all(
+        routes.map(async (route) => {
+          const path = pathOf(route, caller).replace('/teams/x', `/teams/${team}`);
+          return [nameOf(route), await isLetIn(route, path, caller.headers)] as const;
+        }),
+      );
+      const expected = routes.map((route) => [nameOf(route), isExpected(route.action ?? '', name)] as const);
+      expect([name, Object.fromEntries(found)]).toEqual([name, Object.fromEntries(expected)]);
+    }
+    expect(routes.length).toBeGreaterThan(30);
   });
 });
 
