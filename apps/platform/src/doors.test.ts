@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { createMaker, type Action } from '@svc/access';
 import { authorizeTable, type KnownAction, type Rule } from '@svc/accounts';
-import { waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   bearer,
   done,
+  newExpiredToken,
   newMember,
   newSandboxToken,
   newServiceAccount,
@@ -55,8 +55,7 @@ async function createCallers(): Promise<Readonly<Record<string, Caller>>> {
   await done(platform, 'DELETE', `/api/v1/teams/${team}/members/${removed.id}`, owner.headers);
   const deleted = await newToken(platform, mine);
   await done(platform, 'DELETE', `/api/tokens/${deleted.id}`, owner.headers);
-  const expired = await newToken(platform, mine, new Date(Date.now() + 1_000).toISOString());
-  await waitFor(async () => (await platform.call('GET', '/api/auth/me', expired.headers)).status === 401);
+  const expired = await newExpiredToken(platform, mine);
   const gone = await account(['admin']);
   await done(platform, 'DELETE', gone.path, owner.headers);
   return {

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   done,
+  newExpiredToken,
   newMember,
   newSandboxToken,
   newServiceAccount,
@@ -103,7 +104,7 @@ async function seed(platform: HeldPlatform): Promise<{ callers: Readonly<Record<
   await done(platform, 'POST', `/v1/clusters?${of}`, owner.headers, { name: 'production' });
   const guest = await newMember(platform, operator, { team, workspace }, 'guest');
   const stranger = await newMember(platform, operator, await newTeam(platform, operator), 'guest');
-  const expired = await newToken(platform, mine, new Date(Date.now() + 1_000).toISOString());
+  const expired = await newExpiredToken(platform, mine);
   return {
     sandbox: String(token['e2b-sandbox-id']),
     callers: {

@@ -1,6 +1,7 @@
 import { createSign, generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { waitFor } from '@svc/testing';
 import type { HeldPlatform } from './held-platform.ts';
 
 export const PASSWORD = 'correct horse battery';
@@ -84,6 +85,16 @@ export async function newToken(
   const body = { name: 'test', ...(expiresAt === undefined ? {} : { expires_at: expiresAt }) };
   const { id, token } = await done(platform, 'POST', '/api/tokens', of.headers, body);
   return { id: String(id), headers: bearer(token), workspace: of.workspace, team: of.team };
+}
+
+/** Long enough for the platform to create it on a busy machine. */
+const SHORT_LIFE_MS = 5_000;
+
+/** A token that has expired. */
+export async function newExpiredToken(platform: HeldPlatform, of: Person): Promise<Caller> {
+  const token = await newToken(platform, of, new Date(Date.now() + SHORT_LIFE_MS).toISOString());
+  await waitFor(async () => (await platform.call('GET', '/api/auth/me', token.headers)).status === 401);
+  return token;
 }
 
 export async function newServiceAccount(

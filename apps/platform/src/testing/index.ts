@@ -1,12 +1,11 @@
 export {
-  bearer,
   done,
+  newExpiredToken,
   newMember,
   newSandboxToken,
   newServiceAccount,
   newTeam,
   newToken,
-  newUploadPath,
   signIn,
   type Caller,
   type Person,
