@@ -1,6 +1,7 @@
 import { createSign, generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { waitFor } from '@svc/testing';
 import type { PlatformApi } from './platform-api.ts';
 
 export const PASSWORD = 'correct horse battery';
@@ -91,16 +92,26 @@ export async function newToken(
   return { id: String(id), headers: bearer(token), workspace: of.workspace, team: of.team };
 }
 
+/** Long enough for the platform to create it on a busy machine. */
+const SHORT_LIFE_MS = 5_000;
+
+/** A token that has expired. */
+export async function newExpiredToken(platform: PlatformApi, of: Person): Promise<Caller> {
+  const token = await newToken(platform, of, new Date(Date.now() + SHORT_LIFE_MS).toISOString());
+  await waitFor(async () => (await platform.call('GET', '/api/auth/me', token.headers)).status === 401);
+  return token;
+}
+
 export async function newServiceAccount(
   platform: PlatformApi,
   { headers, team }: Caller,
   workspace: string,
-  expiresAt?: string,
+  { expiresAt, scopes = ['admin'] }: { expiresAt?: string; scopes?: readonly string[] } = {},
 ): Promise<NewKey> {
   const path = `/api/v1/workspaces/${workspace}/service-accounts`;
   const scope = team === null ? '' : `?team_uuid=${team}`;
   const expiry = expiresAt === undefined ? {} : { expires_at: expiresAt };
-  const body = { name: 'ci', scopes: ['admin'], ...expiry };
+  const body = { name: 'ci', scopes, ...expiry };
   const { id, token } = await done(platform, 'POST', `${path}${scope}`, headers, body);
   return { path: `${path}/${String(id)}${scope}`, headers: bearer(token), workspace, team: null };
 }

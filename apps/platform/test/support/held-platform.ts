@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
+import { refuseHops } from '@svc/forward';
 import { createListener } from '@svc/http';
 import { createLogger } from '@svc/telemetry';
 import { temporaryFolder } from '@svc/testing';
@@ -13,6 +14,8 @@ export interface Route {
   readonly method: string;
   readonly url: string;
   readonly scope: 'public' | 'self' | 'workspace';
+  /** Null for public routes. */
+  readonly action: string | null;
   readonly unheld: string | null;
   /** Whether a capability, such as the token of a sandbox, takes the place of a credential. */
   readonly byCapability: boolean;
@@ -30,6 +33,7 @@ export interface OpenRequest {
 
 export interface HeldPlatform extends PlatformApi {
   readonly routes: readonly Route[];
+  readonly port: number;
   /** Opens a route and keeps it waiting behind the guard, like a response that never ends. */
   open(route: Route, path: string, headers: Record<string, string>): Promise<OpenRequest>;
   close(): Promise<void>;
@@ -60,7 +64,14 @@ export async function startHeldPlatform(accounts: Partial<PlatformConfig['accoun
         const scope = route?.public === true ? 'public' : (route?.scope ?? 'workspace');
         for (const each of [method].flat()) {
           if (each === 'HEAD') continue;
-          routes.push({ method: each, url, scope, unheld: route?.unheld ?? null, byCapability });
+          routes.push({
+            method: each,
+            url,
+            scope,
+            action: route?.action ?? null,
+            unheld: route?.unheld ?? null,
+            byCapability,
+          });
         }
       });
       app.addHook('preParsing', async (request, reply) => {
@@ -68,17 +79,21 @@ export async function startHeldPlatform(accounts: Partial<PlatformConfig['accoun
         if (begin === undefined) return;
         begin();
         await once(reply.raw, 'close');
+        throw new Error('a parked request never reaches its handler');
       });
     },
   });
-  const { app, lifecycle, modules, accounts: accountsModule } = composition;
-  const listener = createListener({ handler: (request, response) => app.routing(request, response) });
+  const { app, lifecycle, modules, upgrades, accounts: accountsModule } = composition;
+  const handler: Parameters<typeof createListener>[0]['handler'] = (request, response) =>
+    app.routing(request, response);
+  const listener = createListener(refuseHops({ handler, onUpgrade: upgrades.dispatch }));
   const port = await listener.listen(0, '127.0.0.1');
   await accountsModule.ensureOwner({ email: 'owner@example.com', password: 'correct horse battery' });
   let count = 0;
   return {
     composition,
     routes,
+    port,
     call: (...request) => callPlatform(port, ...request),
     open: async (route, path, headers) => {
       const id = String((count += 1));

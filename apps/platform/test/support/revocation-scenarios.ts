@@ -64,7 +64,7 @@ const PREPARATIONS: Readonly<Record<Way, (world: World, kind: CredentialKind) =>
     const { platform } = world;
     const steward = await newToken(platform, person);
     if (kind === 'service account')
-      return waiting(steward, await newServiceAccount(platform, person, person.workspace, soon(world)));
+      return waiting(steward, await newServiceAccount(platform, person, person.workspace, { expiresAt: soon(world) }));
     const token = await newToken(platform, person, soon(world));
     return waiting(steward, kind === 'E2B key' ? await newE2bKey(platform, token) : token);
   },

@@ -94,7 +94,10 @@ function registerSecretRoutes(app: HttpApp, { services }: ManagementDeps): void 
 
   app.get(
     '/buckets/:name/notifications/secret',
-    { config: update, schema: { ...route, summary: 'Get the signing secret of a bucket’s webhooks', response } },
+    {
+      config: { ...update, audit: true },
+      schema: { ...route, summary: 'Get the signing secret of a bucket’s webhooks', response },
+    },
     async (request, reply) => {
       const { workspaceUuid } = grantOf(request);
       reply.header('cache-control', 'no-store');

@@ -98,6 +98,30 @@ describe('a bucket as a folder', () => {
     },
   );
 
+  it('makes nothing public that it writes or renames, since that needs the right to configure the bucket', async () => {
+    const admin = sdkClient(store, await store.createKey({ workspaceUuid: WORKSPACE, permissions: ['read', 'admin'] }));
+    const publish = (key: string) =>
+      admin.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: 'shared', ACL: 'public-read' }));
+    const status = async (key: string): Promise<number> =>
+      (await fetch(`${store.endpoint}/${bucket}/${key}`, { method: 'HEAD' })).status;
+    for (const key of ['home/written', 'home/appended', 'home/renamed', 'home/touched', 'home/tree/file']) {
+      await publish(key);
+      expect([key, await status(key)]).toEqual([key, 200]);
+    }
+    admin.destroy();
+    await ask('PUT', 'write', { path: 'written' }, { body: 'secret' });
+    const { etag } = (await ask('GET', 'stat', { path: 'appended' })) as { etag: string };
+    await ask('PUT', 'append', { path: 'appended', keep: '6' }, { body: '!', headers: { 'if-match': `"${etag}"` } });
+    await ask('POST', 'rename', { from: 'renamed', to: 'moved' });
+    await ask('POST', 'rename', { from: 'tree', to: 'wood' });
+    await ask('POST', 'attributes', { path: 'touched' }, { headers: metadata({ mtime: '2' }) });
+    for (const key of ['written', 'appended', 'moved', 'wood/file']) {
+      expect([key, await ask('GET', 'stat', { path: key })]).toMatchObject([key, { kind: 'file' }]);
+      expect([key, await status(`home/${key}`)]).toEqual([key, 403]);
+    }
+    expect(await status('home/touched')).toBe(200); // the same bytes in the same place
+  });
+
   it('refuses every change of a read-only folder', async () => {
     await put('home/a', 'a');
     place = { ...place, readOnly: true };

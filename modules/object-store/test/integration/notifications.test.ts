@@ -165,6 +165,15 @@ describe('notifications of a bucket', () => {
     expect(first.headers['webhook-signature']).toBe(`v1,${signature(first, after)} v1,${signature(first, before)}`);
   });
 
+  it('name in the audit log who read the secret they are signed with', async () => {
+    await notifyAll();
+    const before = management.audit.entries.length;
+    await secret();
+    expect(management.audit.entries.slice(before)).toMatchObject([
+      { action: 'bucket:update', resource: 'bucket/photos', outcome: 'success', status: 200 },
+    ]);
+  });
+
   it('are not sent to private addresses unless the operator allows it', async () => {
     client.destroy();
     await management.close();

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKeyMaker } from '../../src/routes/key-maker.ts';
 import type { KeyPermission } from '../../src/domain/ports/records.ts';
 import { IMPLEMENTED, type ImplementedOperation } from '../../src/s3/operations/index.ts';
+import { FOLDER_OPERATIONS } from '../../src/routes/folders/bucket-folders.ts';
 import { RANKS, ROUTES, type Rank } from '../support/management-routes.ts';
 import { operationRequests } from '../support/operation-requests.ts';
 import { sendRaw, signed, type RawAnswer, type RawRequest } from '../support/raw-request.ts';
@@ -128,6 +129,22 @@ const ONLY_MANAGEMENT: Readonly<Record<string, string>> = {
   'POST /buckets/{name}/objects/presign': 'S3 clients presign by themselves',
   'POST /buckets/{name}/objects/versions/restore': 'S3 clients copy the version',
   'POST /buckets/{name}/folders': 'S3 clients put an empty object',
+};
+
+const DELETE = 'DELETE /buckets/{name}/objects';
+
+/** The routes that do what an operation of a mounted bucket does. */
+const FOLDER_COUNTERPARTS: Readonly<Record<string, readonly string[]>> = {
+  lease: [], // nothing but the question whether the mount still has its right
+  stat: [LIST, DOWNLOAD],
+  list: [LIST],
+  read: [DOWNLOAD],
+  write: [PUT_CONTENT],
+  append: [DOWNLOAD, PUT_CONTENT],
+  attributes: [PUT_CONTENT],
+  folder: ['POST /buckets/{name}/folders'],
+  rename: [DOWNLOAD, PUT_CONTENT, DELETE],
+  remove: [DELETE],
 };
 
 /** What each kind of key may do, written by hand, independently of the code that decides it. */
@@ -259,6 +276,15 @@ describe('the S3 plane and the management API', () => {
       // A form carries its own credentials; a list is refused per object (operation-refusals.test.ts).
       if (request === undefined || operation === 'DeleteObjects') continue;
       expect([operation, (await sendRaw(management.store.endpoint, request)).status]).toEqual([operation, 403]);
+    }
+  });
+
+  it('need for each operation of a mount the right that its mount needs: to read, or to write', () => {
+    expect(Object.keys(FOLDER_COUNTERPARTS).toSorted()).toEqual(Object.keys(FOLDER_OPERATIONS).toSorted());
+    for (const [name, routes] of Object.entries(FOLDER_COUNTERPARTS)) {
+      const ranks = routes.map((route) => ROUTES[routeNames.indexOf(route)]?.[2]);
+      expect([name, ranks.filter((rank) => rank !== 'reads' && rank !== 'writes')]).toEqual([name, []]);
+      expect([name, FOLDER_OPERATIONS[name]?.changes]).toEqual([name, ranks.includes('writes')]);
     }
   });
 

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { HeldRights } from '@svc/access';
+import { createMaker, HeldRights, type Action, type Maker } from '@svc/access';
 import { createLogger } from '@svc/telemetry';
 import { fakeAccess, fakeClock, type FakeCaller } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -146,22 +146,26 @@ describe('the right of a mount', () => {
   let buckets: FakeBuckets;
   let server: Server;
   let url: string;
+  const sandboxes = new Map<string, object>();
+  const mount = (id: string, maker: Maker, readOnly: boolean): void => {
+    const mounted = { bucket: 'photos', bucketId: 7, prefix: 'a/', path: '/data', readOnly, maker };
+    sandboxes.set(id, { workspaceUuid: owner.workspaceUuid, removedAt: null, mounts: [mounted] });
+  };
 
   beforeEach(async () => {
     member = access.user('member');
     access.join(team, member, 'member');
     buckets = new FakeBuckets();
     buckets.ids.set(`${owner.workspaceUuid}/photos`, 7);
-    const maker = { principalId: member.principal.id, tokenId: null };
-    const mount = { bucket: 'photos', bucketId: 7, prefix: 'a/', path: '/data', readOnly: false, maker };
-    const sandbox = { workspaceUuid: owner.workspaceUuid, removedAt: null, mounts: [mount] };
+    sandboxes.clear();
+    mount('sbx', { principalId: member.principal.id, tokenId: null }, false);
     const rights = new HeldRights({
       nowMs: () => clock.nowMs(),
       setTimer: (callback, delayMs) => clock.setTimer(callback, delayMs),
       onError: () => undefined,
     });
     const log = createLogger({ level: 'silent', name: 'test' });
-    const repository = { find: async (id: string) => (id === 'sbx' ? (sandbox as never) : null) }; // what it reads of one
+    const repository = { find: async (id: string) => (sandboxes.get(id) ?? null) as never }; // what it reads of one
     const mounts = new MountServer({ repository, access, rights, buckets, clock, log });
     server = createServer((request, response) => {
       const [, id = '', path = ''] = (request.url ?? '').split('/');
@@ -194,6 +198,59 @@ describe('the right of a mount', () => {
       },
     ]);
     expect(await ask('sbx_gone/lease')).toEqual([404, 'EIO']);
+  });
+
+  /** What REST asks for: listing and reading objects, and for a mount that writes, writing and deleting them. */
+  const READS = ['object:list', 'object:read'] as const;
+  const CHANGES = ['object:write', 'object:delete'] as const;
+
+  it('is, for every role, what REST lets it do with objects', async () => {
+    const joined = (role: 'admin' | 'guest'): FakeCaller => {
+      const caller = access.user(role);
+      access.join(team, caller, role);
+      return caller;
+    };
+    const scoped = (scope: 'read' | 'write' | 'admin') => access.serviceAccount(owner.workspaceUuid, [scope]);
+    const gone = scoped('admin');
+    access.revoke(gone);
+    const roles: Readonly<Record<string, FakeCaller>> = {
+      owner,
+      admin: joined('admin'),
+      member,
+      'guest of the team': joined('guest'),
+      stranger: access.user('stranger'),
+      'guest sign-in': access.guest(),
+      'service account that reads': scoped('read'),
+      'service account that writes': scoped('write'),
+      'service account that administers': scoped('admin'),
+      'service account of another workspace': access.serviceAccount(access.user('other').workspaceUuid, ['admin']),
+      'service account that was deleted': gone,
+    };
+    const restLetsIn = async ({ principal, headers }: FakeCaller, action: Action): Promise<boolean> => {
+      const { workspaceUuid } = owner;
+      const source = { headers, method: 'GET', remoteAddress: '127.0.0.1', isSecure: false };
+      const teamUuid = principal.kind === 'user' && principal !== owner.principal ? team : undefined;
+      const asked = access
+        .authenticate(source)
+        .then((known) => access.authorize({ principal: known, action, workspaceUuid, teamUuid }));
+      return asked.then(
+        () => true,
+        () => false,
+      );
+    };
+    const actual: Record<string, unknown> = {};
+    const expected: Record<string, unknown> = {};
+    for (const [index, [name, caller]] of Object.entries(roles).entries()) {
+      mount(`reads-${index}`, createMaker(caller.principal), true);
+      mount(`writes-${index}`, createMaker(caller.principal), false);
+      const [reading, writing] = [await ask(`reads-${index}/lease`), await ask(`writes-${index}/lease`)];
+      actual[name] = { reads: reading[0] === 200, writes: writing[0] === 200 };
+      const reads = (await Promise.all(READS.map((action) => restLetsIn(caller, action)))).every(Boolean);
+      const changes = (await Promise.all(CHANGES.map((action) => restLetsIn(caller, action)))).every(Boolean);
+      expected[name] = { reads, writes: reads && changes };
+    }
+    expect(actual).toEqual(expected);
+    expect(actual).toMatchObject({ 'guest of the team': { reads: true, writes: false }, member: { writes: true } });
   });
 
   it.each([

@@ -1,15 +1,18 @@
-import { once } from 'node:events';
-import type { EventEmitter } from 'node:events';
+import { once, type EventEmitter } from 'node:events';
 import ssh2 from 'ssh2';
 
 interface RawChannel extends EventEmitter {
   readonly outgoing: { readonly id: number };
 }
 
+type Opened = (error: Error | undefined, channel: RawChannel) => void;
+
 interface RawClient extends EventEmitter {
   readonly _protocol: { channelData(id: number, data: Buffer): void };
   connect(options: { host: string; port: number; username: string; password: string }): void;
-  exec(command: string, callback: (error: Error | undefined, channel: RawChannel) => void): void;
+  exec(command: string, callback: Opened): void;
+  subsys(name: string, callback: Opened): void;
+  forwardOut(fromHost: string, fromPort: number, toHost: string, toPort: number, callback: Opened): void;
   end(): void;
 }
 
@@ -39,4 +42,36 @@ export async function ignoreWindow(
     protocol.channelData(channel.outgoing.id, piece);
   }
   await closed;
+}
+
+/** What a client got after one login. */
+export interface SshDoors {
+  readonly exec: boolean;
+  readonly sftp: boolean;
+  /** Also false if nothing listens there. */
+  readonly forward: boolean;
+}
+
+/** Logs in once and opens a channel of each kind. Null if the login was refused. */
+export async function openDoors(
+  port: number,
+  login: { readonly username: string; readonly password: string },
+  toPort: number,
+): Promise<SshDoors | null> {
+  const client = new Client();
+  const isIn = new Promise<boolean>((resolve) => {
+    client.once('ready', () => resolve(true));
+    client.on('error', () => resolve(false));
+  });
+  client.connect({ host: '127.0.0.1', port, ...login });
+  if (!(await isIn)) return null;
+  const isOpen = (open: (callback: Opened) => void): Promise<boolean> =>
+    new Promise((resolve) => open((error) => resolve(error === undefined)));
+  const doors = {
+    exec: await isOpen((callback) => client.exec('exit 0', callback)),
+    sftp: await isOpen((callback) => client.subsys('sftp', callback)),
+    forward: await isOpen((callback) => client.forwardOut('127.0.0.1', 1, '127.0.0.1', toPort, callback)),
+  };
+  client.end();
+  return doors;
 }

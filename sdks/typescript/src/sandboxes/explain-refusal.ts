@@ -1,4 +1,4 @@
-import { createApiError, NetworkError } from '../errors.ts';
+import { ApiError, createApiError, ForbiddenError, NetworkError, UnauthorizedError } from '../errors.ts';
 import { pathOf, type SandboxTransport } from './sandbox-transport.ts';
 import type { SandboxInfo, TerminalSession } from './sandbox-types.ts';
 
@@ -28,6 +28,8 @@ export async function explainRefusal(
     if (status !== 'running') {
       return refusal(409, 'SANDBOX_NOT_RUNNING', `The sandbox is not running: its status is ${status}`);
     }
+    const denial = await findDenial(transport, id, signal);
+    if (denial !== null) return denial;
     if (session === undefined) return error;
     if (!SESSION_NAME.test(session)) {
       return refusal(400, 'INVALID_FIELD', 'Invalid session: has 1 to 64 letters, digits, _, . and -');
@@ -38,6 +40,25 @@ export async function explainRefusal(
     return refusal(404, 'SESSION_NOT_FOUND', `There is no terminal session ${session}`);
   } catch (reason) {
     return reason;
+  }
+}
+
+/**
+ * Whoever may read a sandbox need not be allowed to use a terminal; a ticket needs exactly that right. Returns null if the
+ * caller has it, and for servers without tickets.
+ */
+async function findDenial(
+  transport: SandboxTransport,
+  id: string,
+  signal: AbortSignal | undefined,
+): Promise<ApiError | null> {
+  try {
+    await transport.call('POST', `${pathOf(id)}/terminal/tickets`, { signal });
+    return null;
+  } catch (error) {
+    if (error instanceof UnauthorizedError || error instanceof ForbiddenError) return error;
+    if (error instanceof ApiError) return null;
+    throw error;
   }
 }
 

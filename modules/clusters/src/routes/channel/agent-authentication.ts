@@ -1,4 +1,4 @@
-import { rateLimitHeaders, RateLimiter, type UpgradeRequest } from '@svc/http';
+import { addressKey, rateLimitHeaders, RateLimiter, type UpgradeRequest } from '@svc/http';
 import type { Clock } from '@svc/runtime';
 import type { Cluster, ClusterStore } from '../../domain/cluster.ts';
 import { AGENT_TOKEN_PREFIX, hashAgentToken } from '../../domain/identifiers.ts';
@@ -36,7 +36,7 @@ export function createAgentAuthentication({
       ? await clusters.findByToken(tokenHash, clock.now().toISOString())
       : undefined;
     if (cluster !== undefined) return { cluster, tokenHash };
-    const decision = failures.take(client.remoteAddress);
+    const decision = failures.take(addressKey(client.remoteAddress));
     if (!decision.allowed) throw clusterErrors.RATE_LIMITED({ headers: rateLimitHeaders(decision) });
     throw clusterErrors.UNAUTHORIZED({ headers: { 'www-authenticate': 'Bearer error="invalid_token"' } });
   };

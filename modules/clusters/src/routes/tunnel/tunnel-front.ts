@@ -174,8 +174,10 @@ export class TunnelFront {
     if (caller === null) throw clusterErrors.UNAUTHORIZED();
     url.searchParams.delete(TUNNEL_PARAMETER);
     const isSecure = this.#protocolOf(request) === 'https';
+    // Alone, a path that begins with two slashes would name another host.
+    const stays = url.pathname.startsWith('//') ? '/.' : '';
     response.writeHead(303, {
-      location: `${url.pathname}${url.search}`,
+      location: `${stays}${url.pathname}${url.search}`,
       'set-cookie': serializeCookie(PLATFORM_COOKIES.tunnel, token, { maxAgeSeconds: LINK_COOKIE_SECONDS, isSecure }),
       'cache-control': 'no-store',
       'referrer-policy': 'no-referrer',

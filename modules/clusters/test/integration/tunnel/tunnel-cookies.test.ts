@@ -35,6 +35,16 @@ describe('the tunnel cookie over TLS', () => {
     return response;
   };
 
+  it('is set by a redirect that stays on the host of the service, whatever the path', async () => {
+    const { host, search } = link;
+    for (const path of ['/a?b=c', '//elsewhere.example/a?b=c', String.raw`/\elsewhere.example/a?b=c`]) {
+      const entered = await get(`${path}${search.replace('?', '&')}`);
+      const at = entered.headers.location ?? '';
+      expect([path, entered.statusCode, new URL(at, `https://${host}/`).host]).toEqual([path, 303, host]);
+      expect(at).toMatch(/a\?b=c$/);
+    }
+  });
+
   it('is host-only, and no other cookie opens the service', async () => {
     const entered = await get(`${link.pathname}${link.search}`);
     const token = link.searchParams.get('svc_tunnel') ?? '';

@@ -38,7 +38,7 @@ const MAX_METADATA_BYTES = 4_096;
 const DONE = {};
 
 /** Every operation of the protocol, by its path. `native/bucket-mount` is the client. */
-const OPERATIONS: Readonly<Record<string, FolderOperation>> = {
+export const FOLDER_OPERATIONS: Readonly<Record<string, FolderOperation>> = {
   lease: { method: 'GET', changes: false, handle: async () => DONE },
   stat: { method: 'GET', changes: false, handle: ({ place, query }) => statEntry(place, field(query, 'path')) },
   list: {
@@ -135,7 +135,7 @@ async function perform(
 ): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://platform');
   const name = url.pathname.slice(1);
-  const operation = Object.hasOwn(OPERATIONS, name) ? OPERATIONS[name] : undefined;
+  const operation = Object.hasOwn(FOLDER_OPERATIONS, name) ? FOLDER_OPERATIONS[name] : undefined;
   if (operation === undefined || operation.method !== request.method) throw new FolderRefusal('EINVAL');
   if (operation.changes && readOnly) throw new FolderRefusal('EROFS');
   const result = await operation.handle({ place, query: url.searchParams, request, response });

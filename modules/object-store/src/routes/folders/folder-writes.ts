@@ -206,7 +206,7 @@ async function copy(place: FolderPlace, from: string, to: string, metadata: Meta
     const source = await findFile(place, from);
     if (source === null) throw new FolderRefusal('ENOENT');
     const { retention } = (await defaultProtection(services, bucket)).attributes;
-    const kept = keptAttributes(source, FILE_TYPE, metadata ?? {});
+    const kept = { ...keptAttributes(source, FILE_TYPE, metadata ?? {}), ...keptAccess(source, from === to) };
     await services.copies.object({
       source,
       customerKey: null,
@@ -258,17 +258,27 @@ async function put(
   await services.objects.put({ bucket, key, content, attributes: { ...kept, ...protection.attributes }, origin });
 }
 
-/** What stays of an object when its content is replaced: everything but what belongs to the version. */
+/**
+ * What stays of an object when its content is replaced, or when it is moved: everything but what belongs to the version,
+ * and who else may read it. A mount has no right to let others in.
+ */
 function keptAttributes(before: FoundObject | null, fallback: string, metadata: Metadata): ObjectAttributes {
   const {
-    encryption: _,
-    retention: __,
-    legalHold: ___,
+    accessControlList: _,
+    encryption: __,
+    retention: ___,
+    legalHold: ____,
     ...kept
   } = before?.version.attributes ?? {
     contentType: fallback,
   };
   return { ...kept, metadata: { ...kept.metadata, ...metadata } };
+}
+
+/** The same bytes in the same place stay as public as they are. */
+function keptAccess({ version }: FoundObject, isSamePlace: boolean): Pick<ObjectAttributes, 'accessControlList'> {
+  const { accessControlList } = version.attributes;
+  return isSamePlace && accessControlList !== undefined ? { accessControlList } : {};
 }
 
 async function stored(place: FolderPlace, path: string): Promise<FolderEntry> {

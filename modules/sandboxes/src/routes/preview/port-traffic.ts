@@ -8,6 +8,8 @@ import type { CheckedPreview, PreviewLinks, PreviewMaker } from './preview-links
 
 /** How long one connection may last, as with a link. */
 const CONNECTION_MS = 7 * 86_400_000;
+/** The right to ports, as for links. The record of a token names what its holder asked for first. */
+const PORT_ACTION = 'sandbox:exec';
 
 export interface PortTrafficDeps {
   readonly links: PreviewLinks;
@@ -65,7 +67,8 @@ export class PortTraffic {
     }
     const record = await sandboxAccess.checkTraffic(sandboxId, token);
     if (record === null) throw sandboxErrors.PORT_REFUSED();
-    const { id: linkId, granted } = record;
+    const { id: linkId } = record;
+    const granted: GrantedAccess = { ...record.granted, action: PORT_ACTION };
     const askedAtMs = clock.nowMs();
     await confirmAccess(access, granted).catch((error: unknown) => {
       throw isAppError(error) && error.status < 500 ? sandboxErrors.PORT_REFUSED() : error;
