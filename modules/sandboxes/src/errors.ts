@@ -71,6 +71,10 @@ export const sandboxErrors = defineErrors({
   FILES_TOO_LARGE: [413, 'The files are too large: {reason}'],
   IDEMPOTENCY_KEY_REUSED: [409, 'The Idempotency-Key was used for another request'],
   TOO_MANY_TERMINALS: [429, 'Too many terminals are open in this sandbox'],
+  TOO_MANY_CONNECTIONS: [
+    429,
+    'Too many SSH connections: this {holder} has {held} of the {limit} that a replica accepts; close some, or ask the operator to raise sandboxes.ssh.max_connections',
+  ],
   TOO_MANY_COMMANDS: [429, 'No more than {limit} commands may run in this sandbox at once'],
   TOO_MANY_STREAMS: [429, 'No more than {limit} event streams may be open in this workspace at once'],
   HELPER_OUTDATED: [409, 'The sandbox was started by an earlier version; stop and start it to use {feature}'],
