@@ -94,6 +94,10 @@ export const sandboxErrors = defineErrors({
   PREVIEW_BUSY: [503, 'No more than {limit} connections to ports of this sandbox may be open'],
   PORT_REFUSED: [403, 'This port needs a link, or the traffic token of its sandbox in e2b-traffic-access-token'],
   PORT_UNREACHABLE: [502, 'Nothing is listening there: {reason}'],
+  RATE_QUOTA_EXCEEDED: [
+    429,
+    'The {scope} quota {quota} is used up: {limit} per minute; try again in {retry_after_seconds} s, or ask the operator to raise it (svc admin quota set)',
+  ],
   RATE_LIMITED: [429, 'Too many requests; try again in {retry_after_seconds} s'],
   NODE_NOT_FOUND: [404, 'There is no node {node} for sandboxes; svc node list shows them'],
   NODE_DRAINING: [503, 'Node {node} is draining and starts no sandboxes; retry to reach another node'],
