@@ -1,4 +1,5 @@
-export { addressKey, networkKey } from './address-key.ts';
+export { addressKey } from './address-key.ts';
+export { AddressShares, type AddressSharesOptions } from './address-shares.ts';
 export { createClientOfRequest, type ClientOfRequest, type RequestClient } from './client-of-request.ts';
 export { createHttpApp, type HttpAppOptions } from './app.ts';
 export { useErrorRenderer, type ErrorAdapter } from './error-answers.ts';
@@ -33,7 +34,7 @@ export {
   type ServiceModule,
 } from './platform-module.ts';
 export { RateLimiter, rateLimitHeaders, type RateDecision, type RateLimit } from './rate-limit.ts';
-export type { RouteRateLimit } from './rate-limit-routes.ts';
+export { callerKey, type RouteRateLimit } from './rate-limit-routes.ts';
 export {
   renderE2bError,
   renderEnvelopeError,

@@ -143,6 +143,18 @@ describe('the rate limit of a route', () => {
     await app.close();
   });
 
+  it('is one for all service accounts of a workspace', async () => {
+    const { app, access } = await createApp();
+    const workspace = access.user('owner').workspaceUuid;
+    const statuses: number[] = [];
+    for (const uuid of [workspace, workspace, access.user('other').workspaceUuid]) {
+      const { headers } = access.serviceAccount(uuid, ['read']);
+      statuses.push((await app.inject({ url: '/a', headers })).statusCode);
+    }
+    expect(statuses).toEqual([200, 429, 200]);
+    await app.close();
+  });
+
   it('is counted by address on a public route, whatever its caller claims', async () => {
     const { app } = await createApp();
     const statuses: number[] = [];

@@ -1,6 +1,6 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { AppError } from '@svc/errors';
-import { addressKey, networkKey, resolveRequestId } from '@svc/http';
+import { AddressShares, resolveRequestId } from '@svc/http';
 import type { QuotaLimits } from '@svc/quotas';
 import { Shares } from '@svc/runtime';
 import { sandboxErrors } from '../errors.ts';
@@ -40,12 +40,7 @@ export class SshListener {
   readonly #options: SshListenerOptions;
   readonly #server: Server;
   readonly #open = new Set<Open>();
-  readonly #strangers = new Shares({
-    capacity: MAX_STRANGERS,
-    capacityPerKey: MAX_STRANGERS_PER_ADDRESS,
-    groupOf: networkKeyOf,
-    holders: { key: 'address', group: 'network' },
-  });
+  readonly #strangers = new AddressShares({ capacity: MAX_STRANGERS, perAddress: MAX_STRANGERS_PER_ADDRESS });
   readonly #clients: Shares;
   #hostKey = '';
   #address: SshAddress | null = null;
@@ -108,7 +103,7 @@ export class SshListener {
     socket.on('error', () => socket.destroy()); // a reset must not crash the process
     const remoteAddress = socket.remoteAddress ?? '';
     const isRefused = this.#closing !== undefined || this.#deps.login.isBlocked(remoteAddress);
-    const stranger = isRefused ? null : this.#strangers.take(strangerKey(remoteAddress));
+    const stranger = isRefused ? null : this.#strangers.take(remoteAddress);
     if (stranger === null || stranger.refusal !== null) {
       socket.destroy();
       return;
@@ -144,13 +139,4 @@ export class SshListener {
     open.leave = client.release;
     return null;
   }
-}
-
-/** Both the address and the network around it. */
-function strangerKey(remoteAddress: string): string {
-  return `${networkKey(remoteAddress)} ${addressKey(remoteAddress)}`;
-}
-
-function networkKeyOf(key: string): string {
-  return key.split(' ', 1)[0] ?? key;
 }
