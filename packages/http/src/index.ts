@@ -1,5 +1,4 @@
-export { addressKey } from './address-key.ts';
-export { AddressShares, type AddressSharesOptions } from './address-shares.ts';
+export { addressKey, AddressShares, type AddressSharesOptions } from './address-key.ts';
 export { createClientOfRequest, type ClientOfRequest, type RequestClient } from './client-of-request.ts';
 export { createHttpApp, type HttpAppOptions } from './app.ts';
 export { useErrorRenderer, type ErrorAdapter } from './error-answers.ts';

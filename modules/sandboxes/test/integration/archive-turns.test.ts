@@ -3,11 +3,11 @@ import { createLogger } from '@svc/telemetry';
 import { fakeClock, waitFor } from '@svc/testing';
 import { unlimitedQuotas } from '@svc/quotas';
 import { expect, it } from 'vitest';
-import { FakeDriver } from '../../../test/support/fake-driver.ts';
-import type { Snapshot } from '../snapshots/snapshot.ts';
-import type { ArchiveDriver } from '../driver.ts';
-import type { ArchiveBlobs, ArchiveRepository } from './archive.ts';
-import { SnapshotArchives } from './snapshot-archives.ts';
+import { FakeDriver } from '../support/fake-driver.ts';
+import type { Snapshot } from '../../src/domain/snapshots/snapshot.ts';
+import type { ArchiveDriver } from '../../src/domain/driver.ts';
+import type { ArchiveBlobs, ArchiveRepository } from '../../src/domain/archives/archive.ts';
+import { SnapshotArchives } from '../../src/domain/archives/snapshot-archives.ts';
 
 function snapshot(id: string, workspaceUuid: string): Snapshot {
   return {
