@@ -32,6 +32,7 @@ async function keyed(ground: Ground): Promise<Sandbox> {
   const sandbox = await ground.sandbox('keyed');
   const rule = { host: 'api.example.com', header: 'x-key', query: null, insecure: true };
   await ground.driver.applyRules?.(sandbox.spec.id, {
+    workspaceUuid: sandbox.spec.id,
     rules: [{ ...rule, content: SECRET_HALVES.join('') }],
     authority: await makeAuthority('svc sandbox egress', new Date()),
   });

@@ -122,7 +122,7 @@ async function composeInto(options: ComposeOptions, lifecycle: Lifecycle): Promi
   const rights = openHeldRights(base);
   const finders = (): OwnerFinders => ownersIn(holders.modules);
   const { events } = databases.main;
-  const { forwarding, internal } = await openForwarding({ ...base, replica, secrets, events, finders });
+  const { forwarding, internal } = await openForwarding({ ...base, replica, secrets, events, finders, quotaLimits });
   const shared = { log, metrics, access, audit, rights, forwarding };
   const traffic = createWorkspaceTraffic({ limits: quotaLimits, metrics, nowMs: Date.now });
   holders.traffic = traffic;

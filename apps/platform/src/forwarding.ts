@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { createInternalListener, Forwarder, type Owners } from '@svc/forward';
 import { noForwarding, type Forwarding, type Listener, type ListenerOptions, type OwnerFinders } from '@svc/http';
+import type { QuotaLimits } from '@svc/quotas';
 import type { ReplicaRegistry, SealedSecrets } from '@svc/replicas';
 import type { DatabaseEvents } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
@@ -18,6 +19,7 @@ export interface ForwardingDeps {
   log: Logger;
   metrics: Metrics;
   lifecycle: Lifecycle;
+  quotaLimits: Pick<QuotaLimits, 'shareOf'>;
 }
 
 /** What the internal listener needs; null if this process has no other replicas. */
@@ -25,7 +27,7 @@ export type Internal = { forwarder: Forwarder; identity: InternalIdentity } | nu
 
 /** Connects this process with the other replicas of its database. */
 export async function openForwarding(deps: ForwardingDeps): Promise<{ forwarding: Forwarding; internal: Internal }> {
-  const { config, replica, secrets, events, finders, log, metrics, lifecycle } = deps;
+  const { config, replica, secrets, events, finders, log, metrics, lifecycle, quotaLimits } = deps;
   if (internalAddress(config) === null) return { forwarding: noForwarding, internal: null };
   const identity = await InternalIdentity.open({ secrets, replica, log });
   const forwarder = new Forwarder({
@@ -35,6 +37,7 @@ export async function openForwarding(deps: ForwardingDeps): Promise<{ forwarding
     livePeers: async () => (await replica.live()).map(({ id, bootId }) => ({ replica: id, bootId })),
     nowMs: () => replica.nowMs(),
     onError: (err) => log.warn({ err }, 'the live replicas could not be read'),
+    shareOf: quotaLimits.shareOf,
   });
   identity.onChange((renewed) => forwarder.replaceIdentity(renewed));
   identity.follow(events);

@@ -64,6 +64,8 @@ function automaticLimit(quota: Quota, scope: QuotaScope, config: PlatformConfig,
       return clusters.max_clusters_per_workspace * (scope === 'owner' ? OWNER_FACTOR : 1);
     case trafficQuotas.requests_per_second.name:
       return REQUESTS_PER_CPU * cpus * (scope === 'owner' ? OWNER_RATE_FACTOR : 1);
+    case trafficQuotas.creates_per_minute.name:
+      return CALLERS_PER_WORKSPACE * sandboxes.max_creates_per_minute;
     case accountQuotas.workspaces.name:
       return config.accounts.limits.workspaces_per_owner;
     case accountQuotas.teams.name:

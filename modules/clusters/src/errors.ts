@@ -33,7 +33,10 @@ export const clusterErrors = defineErrors({
   IMAGE_NOT_FOUND: [404, 'The platform has no image {reference} of the agent: {reason}'],
   BLOB_NOT_FOUND: [404, 'The image of the agent has no {digest}'],
   INVALID_RANGE: [416, 'The range starts past the end of the content'],
-  TOO_MANY_DOWNLOADS: [429, 'Too many downloads of the agent image (limit {limit})'],
+  TOO_MANY_DOWNLOADS: [
+    429,
+    'Too many downloads of the agent image: this {holder} has {held} of {limit}; try again when one has ended',
+  ],
   TUNNEL_TIMEOUT: [504, '{service} in cluster {cluster} did not answer in time: {reason}'],
   KUBERNETES_NOT_FOUND: [404, 'Kubernetes of cluster {cluster}: {reason}'],
   CURSOR_EXPIRED: [410, 'The list has changed since its first page; start again without a cursor'],

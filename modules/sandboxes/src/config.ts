@@ -306,6 +306,12 @@ export const sandboxesConfigSchema = Type.Object({
         description: 'Port of the SSH listener for sandboxes; off by default, 0 = any free port',
       }),
     ),
+    max_connections: amount(
+      1000,
+      1,
+      100_000,
+      'Maximum SSH connections per replica; an owner can hold half of them, one workspace a third',
+    ),
   }),
   events: Type.Object({
     kept_days: amount(7, 1, 3650, 'Days that sandbox events are kept'),

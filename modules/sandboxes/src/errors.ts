@@ -71,6 +71,10 @@ export const sandboxErrors = defineErrors({
   FILES_TOO_LARGE: [413, 'The files are too large: {reason}'],
   IDEMPOTENCY_KEY_REUSED: [409, 'The Idempotency-Key was used for another request'],
   TOO_MANY_TERMINALS: [429, 'Too many terminals are open in this sandbox'],
+  TOO_MANY_CONNECTIONS: [
+    429,
+    'Too many SSH connections: this {holder} has {held} of the {limit} that a replica accepts; close some, or ask the operator to raise sandboxes.ssh.max_connections',
+  ],
   TOO_MANY_COMMANDS: [429, 'No more than {limit} commands may run in this sandbox at once'],
   TOO_MANY_STREAMS: [429, 'No more than {limit} event streams may be open in this workspace at once'],
   HELPER_OUTDATED: [409, 'The sandbox was started by an earlier version; stop and start it to use {feature}'],
@@ -90,6 +94,10 @@ export const sandboxErrors = defineErrors({
   PREVIEW_BUSY: [503, 'No more than {limit} connections to ports of this sandbox may be open'],
   PORT_REFUSED: [403, 'This port needs a link, or the traffic token of its sandbox in e2b-traffic-access-token'],
   PORT_UNREACHABLE: [502, 'Nothing is listening there: {reason}'],
+  RATE_QUOTA_EXCEEDED: [
+    429,
+    'The {scope} quota {quota} is used up: {limit} per minute; try again in {retry_after_seconds} s, or ask the operator to raise it (svc admin quota set)',
+  ],
   RATE_LIMITED: [429, 'Too many requests; try again in {retry_after_seconds} s'],
   NODE_NOT_FOUND: [404, 'There is no node {node} for sandboxes; svc node list shows them'],
   NODE_DRAINING: [503, 'Node {node} is draining and starts no sandboxes; retry to reach another node'],

@@ -42,7 +42,7 @@ import { createSecretPart } from './assembly/secret-module.ts';
 import { createPreviewPart } from './assembly/preview-module.ts';
 import { createPlaces } from './assembly/places.ts';
 import { sandboxQuotas } from './quotas.ts';
-import { perMinute } from './routes/per-minute.ts';
+import { createCallerLimiter, perMinute } from './routes/per-minute.ts';
 import { MountServer } from './routes/mounts/mount-server.ts';
 import { MountService } from './domain/mounts/mount-service.ts';
 import { VOLUME } from './routes/volume-routes.ts';
@@ -59,7 +59,6 @@ import type { SandboxTables } from './store/tables.ts';
 import { createTerminalPlaces } from './store/terminal-places.ts';
 import { createTicketRepository } from './store/ticket-repository.ts';
 import { createSsh, createSshRelays, observeSsh } from './assembly/ssh-module.ts';
-import type { ServeMount } from './adapters/drivers/local/local-mounts.ts';
 import { createHub, createSlots, observeTerminals } from './assembly/terminal-module.ts';
 import { observeWarmPool, createWarmPool } from './assembly/warm-pool-assembly.ts';
 
@@ -139,8 +138,7 @@ async function assembleBase(deps: SandboxesDependencies) {
   const refused = (id: string, host: string): void => events.refused(repository, id, host);
   const { access, rights, buckets = null } = deps;
   const mountServer = new MountServer({ repository, access, rights, buckets, clock, log });
-  const serveMount: ServeMount = (...request) => mountServer.serve(...request);
-  const driver = deps.driver ?? (await createDriver(deps, folder, catalog, images, refused, serveMount));
+  const driver = deps.driver ?? (await createDriver(deps, folder, catalog, images, refused, mountServer));
   const mounts = new MountService({ access, buckets, driver });
   const { node, nodes, quotaLimits } = deps;
   const places = createPlaces(driver, quotaLimits, deps.traffic ?? unlimitedTraffic, deps.metrics);
@@ -301,7 +299,8 @@ async function createConnections(deps: SandboxesDependencies, parts: ConnectionP
   const { kysely, context, service, tickets, recorder, places, access: sandboxAccess } = parts;
   const { config, forwarding = noForwarding } = deps;
   const slots = createSlots(deps, context, places);
-  const limiter = perMinute(config.max_terminals_per_minute, context.clock, deps.replicas ?? (() => 1));
+  const perCaller = perMinute(config.max_terminals_per_minute, context.clock, deps.replicas ?? (() => 1));
+  const limiter = createCallerLimiter({ perCaller, quotaLimits: context.quotaLimits });
   const hub = createHub(deps, context, service, tickets, recorder, limiter, slots);
   const domain = config.preview_domain;
   const previews = createPreviewPart({ ...deps, sandboxAccess, forwarding, kysely, context, service, domain });

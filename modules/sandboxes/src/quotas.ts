@@ -58,6 +58,13 @@ export const sandboxQuotas = defineQuotas({
     workspace: 100,
     owner: 500,
   },
+  template_builds: {
+    title: 'Template builds',
+    unit: 'count',
+    description: 'Builds of templates that wait or are under way',
+    workspace: 16,
+    owner: 32,
+  },
   secrets: {
     title: 'Secrets',
     unit: 'count',

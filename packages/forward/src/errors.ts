@@ -7,5 +7,8 @@ export const forwardErrors = defineErrors({
     502,
     'Replica {replica}, which holds this {kind}, was lost before it answered; the request may have been carried out, so check before repeating it',
   ],
-  TOO_MANY_FORWARDS: [503, 'This replica forwards {limit} requests already; try again'],
+  TOO_MANY_FORWARDS: [
+    503,
+    'This {holder} has {held} of the {limit} requests and connections that a replica forwards at a time; close some, or try again',
+  ],
 });

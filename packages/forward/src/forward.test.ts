@@ -7,7 +7,13 @@ import { createGrantedAccess } from '@svc/access';
 import type { Forwarded } from '@svc/http';
 import { createTestAuthority, waitFor, type FakeCaller } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createInstallation, startReplica, type Installation, type TestReplica } from './testing/replica-pair.ts';
+import {
+  createInstallation,
+  MAX_FORWARDS,
+  startReplica,
+  type Installation,
+  type TestReplica,
+} from './testing/replica-pair.ts';
 
 let installation: Installation;
 let asked: TestReplica;
@@ -196,6 +202,23 @@ describe('a connection that a replica itself opens', () => {
     expect(received.toString()).toBe('hello');
     socket.destroy();
     await waitFor(() => asked.forwarder.open === 0);
+  });
+
+  it('is refused beyond the share of its workspace, while others are served', async () => {
+    const sockets = [];
+    for (let count = 0; count < 4; count += 1) sockets.push(await open());
+    await expect(open()).rejects.toMatchObject({
+      code: 'TOO_MANY_FORWARDS',
+      status: 503,
+      details: { holder: 'workspace', held: 4, limit: MAX_FORWARDS },
+    });
+    const refused = await call('/things/1');
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    const other = installation.access.user('other');
+    expect((await call('/things/1', { headers: other.headers })).status).toBe(200);
+    for (const socket of sockets) socket?.destroy();
+    await waitFor(() => asked.forwarder.open === 0);
+    expect((await call('/things/1')).status).toBe(200);
   });
 
   it('is not opened where this replica or none is the owner', async () => {

@@ -20,13 +20,13 @@ import {
   type RelayTarget,
 } from '@svc/http';
 import { joinStreams } from '@svc/mux';
-import { BackgroundLoop, type Clock } from '@svc/runtime';
+import { BackgroundLoop, Shares, type Clock } from '@svc/runtime';
 import { connectUpgrade } from './connect-upgrade.ts';
 import { forwardErrors } from './errors.ts';
 import { HOP_HEADER, HopSignature, type SignedRequest } from './hop.ts';
 import { PeerAgent, type Peer } from './peer-agent.ts';
 
-/** More at once are refused: each one takes two connections and their buffers. */
+/** More at once are refused, and one tenant beyond its share: each one takes two connections and their buffers. */
 const MAX_OPEN = 10_000;
 /** The owner may hold a terminal for a minute while its sandbox starts. */
 const UPGRADE_TIMEOUT_MS = 90_000;
@@ -71,6 +71,10 @@ export interface ForwarderDeps {
   /** Receives failures to read the live replicas. */
   readonly onError: (error: unknown) => void;
   readonly clock?: Pick<Clock, 'setTimer'>;
+  /** The owner of a workspace, all of whose workspaces have one share. */
+  readonly shareOf: (workspaceUuid: string) => string;
+  /** Defaults to 10,000. */
+  readonly maxOpen?: number;
 }
 
 /** Forwards requests to their owners. Bodies stream in both directions; backpressure reaches the source. */
@@ -82,13 +86,14 @@ export class Forwarder implements Forwarding {
   #secureContext: SecureContext;
   readonly #agents = new Map<string, PeerAgent>();
   readonly #watch: BackgroundLoop;
-  #open = 0;
+  readonly #open: Shares;
   /** Replicas that the last check did not find live. */
   #missing: ReadonlySet<string> = new Set();
 
   constructor(deps: ForwarderDeps) {
     this.#deps = deps;
-    const { identity, self, nowMs, onError, clock } = deps;
+    const { identity, self, nowMs, onError, clock, shareOf, maxOpen = MAX_OPEN } = deps;
+    this.#open = new Shares({ capacity: maxOpen, groupOf: shareOf, holders: { key: 'workspace', group: 'owner' } });
     this.#identity = identity;
     this.#signature = new HopSignature({ keys: () => this.#identity, self, nowMs });
     this.#secureContext = contextFor(identity);
@@ -108,7 +113,7 @@ export class Forwarder implements Forwarding {
 
   /** Number of requests and connections that are being forwarded. */
   get open(): number {
-    return this.#open;
+    return this.#open.held;
   }
 
   /** Begins to watch the replicas that are forwarded to: what goes to a dead one is cut. */
@@ -141,7 +146,7 @@ export class Forwarder implements Forwarding {
     const peer = await this.#findPeer(request, forwarded);
     if (peer === null) return false;
     const agent = this.#agentFor(peer);
-    const leave = this.#enter();
+    const leave = this.#enter(forwarded);
     begin?.();
     if (response.destroyed) return leave(); // the client left meanwhile
     keepOpen(request.socket); // the owner bounds idle time
@@ -164,7 +169,7 @@ export class Forwarder implements Forwarding {
     const peer = await this.#findPeer(request, forwarded);
     if (peer === null) return false;
     const agent = this.#agentFor(peer);
-    const leave = this.#enter();
+    const leave = this.#enter(forwarded);
     if (upgrade.socket.destroyed) return leave(); // the client left meanwhile
     let isJoined = false;
     const join = (client: Duplex, server: Duplex): Promise<void> => {
@@ -193,7 +198,7 @@ export class Forwarder implements Forwarding {
       'X-Request-ID': forwarded.requestId,
       'X-Svc-Hop': this.#signature.sign(request, peer.replica, forwarded),
     };
-    const leave = this.#enter();
+    const leave = this.#enter(forwarded);
     try {
       const socket = await connectUpgrade({ agent, path, protocol, headers, signal, timeoutMs: UPGRADE_TIMEOUT_MS });
       keepOpen(socket);
@@ -219,13 +224,11 @@ export class Forwarder implements Forwarding {
   }
 
   /** Returns the function that ends what was counted; it returns true, as nothing is left to do then. */
-  #enter(): () => true {
-    if (this.#open >= MAX_OPEN) {
-      throw forwardErrors.TOO_MANY_FORWARDS({ details: { limit: MAX_OPEN }, headers: RETRY_AFTER });
-    }
-    this.#open += 1;
+  #enter({ owned }: Forwarded): () => true {
+    const { refusal, release } = this.#open.take(owned.workspaceUuid);
+    if (release === null) throw forwardErrors.TOO_MANY_FORWARDS({ details: { ...refusal }, headers: RETRY_AFTER });
     return () => {
-      this.#open -= 1;
+      release();
       return true;
     };
   }

@@ -1,4 +1,4 @@
-export { addressKey } from './address-key.ts';
+export { addressKey, AddressShares, type AddressSharesOptions } from './address-key.ts';
 export { createClientOfRequest, type ClientOfRequest, type RequestClient } from './client-of-request.ts';
 export { createHttpApp, type HttpAppOptions } from './app.ts';
 export { useErrorRenderer, type ErrorAdapter } from './error-answers.ts';
@@ -33,7 +33,7 @@ export {
   type ServiceModule,
 } from './platform-module.ts';
 export { RateLimiter, rateLimitHeaders, type RateDecision, type RateLimit } from './rate-limit.ts';
-export type { RouteRateLimit } from './rate-limit-routes.ts';
+export { callerKey, type RouteRateLimit } from './rate-limit-routes.ts';
 export {
   renderE2bError,
   renderEnvelopeError,

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Principal } from '@svc/access';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { addressKey } from './address-key.ts';
 import { httpErrors } from './errors.ts';
@@ -7,7 +8,8 @@ import { RateLimiter, rateLimitHeaders, type RateLimit } from './rate-limit.ts';
 /** A rate limit of routes. Routes that share this object share its buckets. */
 export interface RouteRateLimit extends RateLimit {
   /**
-   * `principal`: per principal, after the guard; per address on public routes. `address`: per client address, before
+   * `principal`: per principal, after the guard; per address on public routes. All service accounts of a workspace count
+   * as one, so that creating more of them raises no limit. `address`: per client address, before
    * the guard, so that token guesses count too.
    */
   by: 'principal' | 'address';
@@ -61,7 +63,7 @@ export class RouteRateLimits {
       const limit = request.routeOptions.config.rateLimit;
       if (limit === undefined || isByAddress(limit, request) || request.principal === null) return;
       if (!this.#isCounted(request.raw)) return;
-      this.#take(limit, `${request.principal.kind}:${request.principal.id}`, reply);
+      this.#take(limit, callerKey(request.principal), reply);
     });
   }
 
@@ -77,6 +79,11 @@ export class RouteRateLimits {
       headers,
     });
   }
+}
+
+/** The key of a caller's rate limits. */
+export function callerKey({ kind, id, workspaceUuid }: Principal): string {
+  return kind === 'service_account' ? `service accounts of ${workspaceUuid ?? id}` : `${kind}:${id}`;
 }
 
 function isByAddress(limit: RouteRateLimit, request: FastifyRequest): boolean {

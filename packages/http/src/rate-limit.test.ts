@@ -1,7 +1,7 @@
 import { fakeAccess, fakeAudit, fakeClock } from '@svc/testing';
 import { createLogger, createMetrics } from '@svc/telemetry';
 import { describe, expect, it } from 'vitest';
-import { addressKey } from './address-key.ts';
+import { addressKey, networkKey } from './address-key.ts';
 import { createHttpApp } from './app.ts';
 import { RateLimiter, rateLimitHeaders } from './rate-limit.ts';
 
@@ -97,6 +97,14 @@ describe('the key of an address', () => {
     expect(addressKey('fe80::1%eth0')).toBe('fe80:0:0:0::/64');
     expect(addressKey('::1')).toBe('0:0:0:0::/64');
   });
+
+  it('has a wider network around it', () => {
+    expect(networkKey('192.0.2.7')).toBe('192.0.2.0/24');
+    expect(networkKey('::ffff:192.0.2.7')).toBe('192.0.2.0/24');
+    expect(networkKey('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1::/48');
+    expect(networkKey('2001:0DB8::9')).toBe('2001:db8:0::/48');
+    expect(networkKey('')).toBe('');
+  });
 });
 
 describe('the rate limit of a route', () => {
@@ -132,6 +140,18 @@ describe('the rate limit of a route', () => {
     expect((await get('/a', other)).statusCode).toBe(200);
     await clock.advance(1_000);
     expect((await get('/b')).statusCode).toBe(200);
+    await app.close();
+  });
+
+  it('is one for all service accounts of a workspace', async () => {
+    const { app, access } = await createApp();
+    const workspace = access.user('owner').workspaceUuid;
+    const statuses: number[] = [];
+    for (const uuid of [workspace, workspace, access.user('other').workspaceUuid]) {
+      const { headers } = access.serviceAccount(uuid, ['read']);
+      statuses.push((await app.inject({ url: '/a', headers })).statusCode);
+    }
+    expect(statuses).toEqual([200, 429, 200]);
     await app.close();
   });
 

@@ -10,6 +10,7 @@ export {
 } from './breach.ts';
 export { createQuotaCatalogue, defaultLimits, type QuotaCatalogue } from './catalogue.ts';
 export { gateSubjects, passQuotaGate } from './gate.ts';
+export { QuotaRates, type RateRefusal } from './quota-rates.ts';
 export { scopeUsage, sumUsage, zeroUsage } from './scope-usage.ts';
 export { isLimited, limitIn, type Limits, type QuotaLimits, unlimitedQuotas } from './limits.ts';
 export {

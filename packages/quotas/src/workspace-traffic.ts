@@ -1,8 +1,9 @@
-import { FairTurns, TokenBuckets, type TokenBucket, type TokenRate } from '@svc/runtime';
+import { FairTurns } from '@svc/runtime';
 import type { Metrics } from '@svc/telemetry';
 import type { Usage } from './breach.ts';
-import { limitIn, type Limits, type QuotaLimits } from './limits.ts';
+import { limitIn, type QuotaLimits } from './limits.ts';
 import type { Quota, QuotaScope } from './quota.ts';
+import { quotaHolders, QuotaRates } from './quota-rates.ts';
 import { trafficQuotas } from './traffic-quotas.ts';
 
 /** Why a workspace has to wait, and for how long. */
@@ -56,8 +57,6 @@ const DOWNLOAD_TURN_MS = 0.25;
 const MAX_WAITING = 16_384;
 const MAX_WAITING_PER_OWNER = 8_192;
 const MAX_WAITING_PER_WORKSPACE = 4_096;
-/** Maximum workspaces and owners with tracked rates. Evicting the least recently used only resets its count. */
-const MAX_RATES = 50_000;
 const PUBLIC = ' public';
 const BUSY: TrafficRefusal = { quota: null, scope: null, limit: null, retryAfterSeconds: 1 };
 
@@ -80,35 +79,17 @@ export function createWorkspaceTraffic({ limits, metrics, nowMs }: WorkspaceTraf
   let uploadsInFlight = 0;
   metrics.observableGauge('svc_request_turns_waiting', 'Requests waiting for their turn', () => turns.waiting);
   metrics.observableGauge('svc_uploads_in_flight', 'Uploads in progress', () => uploadsInFlight);
-  const rates = new TokenBuckets({ perMinute: 0, burst: 0 }, { nowMs, maxKeys: MAX_RATES });
+  const rates = new QuotaRates(nowMs);
   const refused = (refusal: TrafficRefusal): TrafficRefusal => {
     refusals.inc({ reason: refusal.quota ?? 'busy' });
     return refusal;
   };
 
-  const countRequest = (held: Limits, suffix: string): TrafficRefusal | null => {
-    const asked: TokenBucket[] = [];
-    for (const { scope, key } of holdersOf(held)) {
-      const limit = limitIn(held, scope, trafficQuotas.requests_per_second);
-      if (limit === null) continue;
-      const bucket = rates.bucket(key + suffix, createRate(limit));
-      const waitMs = bucket.waitMs(nowMs());
-      if (waitMs > 0) {
-        const retryAfterSeconds = Math.min(60, Math.ceil(waitMs / 1_000)); // a limit of 0 never refills
-        return refused({ ...createRefusal(trafficQuotas.requests_per_second, scope, limit), retryAfterSeconds });
-      }
-      asked.push(bucket);
-    }
-    // Take tokens last, so that a refusal by the owner's limit does not count against the workspace.
-    for (const bucket of asked) bucket.take(nowMs());
-    return null;
-  };
-
   return {
     admit: async (workspaceUuid, isPublic = false) => {
       const suffix = isPublic ? PUBLIC : '';
-      const refusal = countRequest(await limits.readLimits(workspaceUuid), suffix);
-      if (refusal !== null) return refusal;
+      const refusal = rates.take(trafficQuotas.requests_per_second, await limits.readLimits(workspaceUuid), suffix);
+      if (refusal !== null) return refused(refusal);
       try {
         await turns.take(workspaceUuid + suffix);
         return null;
@@ -123,7 +104,7 @@ export function createWorkspaceTraffic({ limits, metrics, nowMs }: WorkspaceTraf
     isContended: () => turns.isContended,
     enterUpload: async (workspaceUuid) => {
       const held = await limits.readLimits(workspaceUuid);
-      const holders = holdersOf(held);
+      const holders = quotaHolders(held);
       for (const { scope, key } of holders) {
         const limit = limitIn(held, scope, trafficQuotas.uploads_in_flight);
         if (limit === null || (uploads.get(key) ?? 0) < limit) continue;
@@ -157,16 +138,6 @@ export const unlimitedTraffic: WorkspaceTraffic = {
 };
 
 class TurnsTaken extends Error {}
-
-function holdersOf(held: Limits): { scope: QuotaScope; key: string }[] {
-  const workspace = { scope: 'workspace', key: held.workspaceUuid } as const;
-  return held.ownerId === null ? [workspace] : [workspace, { scope: 'owner', key: `owner ${held.ownerId}` }];
-}
-
-/** The burst is one second's worth, at least one request. A limit of 0 admits none. */
-function createRate(limit: number): TokenRate {
-  return { perMinute: limit * 60, burst: limit === 0 ? 0 : Math.max(1, limit) };
-}
 
 function createRefusal(quota: Quota, scope: QuotaScope, limit: number): TrafficRefusal {
   return { quota: quota.name, scope, limit, retryAfterSeconds: 1 };

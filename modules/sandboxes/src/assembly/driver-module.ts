@@ -4,7 +4,7 @@ import type { SandboxesDependencies } from './dependencies.ts';
 import { newSandboxId } from '../domain/identifiers.ts';
 import type { SandboxDriver } from '../domain/driver.ts';
 import { LocalDriver } from '../adapters/drivers/local/local-driver.ts';
-import type { ServeMount } from '../adapters/drivers/local/local-mounts.ts';
+import type { MountServer } from '../routes/mounts/mount-server.ts';
 import { runFolderOf } from '../adapters/drivers/local/run-folder.ts';
 import type { ImageCatalog } from '../domain/images/catalog.ts';
 import type { ImageStore } from '../adapters/images/image-store.ts';
@@ -16,7 +16,7 @@ interface DriverDeps {
   catalog: ImageCatalog;
   images: ImageStore;
   egressRefused: (sandboxId: string, host: string) => void;
-  serveMount: ServeMount;
+  mountServer: MountServer;
 }
 
 type DriverFactory = (driverDeps: DriverDeps) => Promise<SandboxDriver>;
@@ -35,9 +35,9 @@ export function createDriver(
   catalog: ImageCatalog,
   images: ImageStore,
   egressRefused: (sandboxId: string, host: string) => void,
-  serveMount: ServeMount,
+  mountServer: MountServer,
 ): Promise<SandboxDriver> {
-  return FACTORIES[deps.config.driver]({ deps, folder, catalog, images, egressRefused, serveMount });
+  return FACTORIES[deps.config.driver]({ deps, folder, catalog, images, egressRefused, mountServer });
 }
 
 /** Loads the driver on demand: most platforms do not need an engine client in memory. */
@@ -88,7 +88,8 @@ async function kubernetesDriver({ deps, catalog }: DriverDeps): Promise<SandboxD
   });
 }
 
-async function localDriver({ deps, folder, images, egressRefused, serveMount }: DriverDeps): Promise<SandboxDriver> {
+async function localDriver({ deps, folder, images, egressRefused, mountServer }: DriverDeps): Promise<SandboxDriver> {
+  const { quotaLimits } = deps;
   return new LocalDriver({
     issueCertificate: async (authority, host) => {
       const { makeServerCertificate } = await import('@svc/certificates'); // takes megabytes; few platforms need it
@@ -104,7 +105,15 @@ async function localDriver({ deps, folder, images, egressRefused, serveMount }: 
     addressPrefix: deps.config.address_prefix,
     nameservers: deps.config.nameservers,
     egressRefused,
-    serveMount,
+    serveMount: (...request) => mountServer.serve(...request),
+    tenants: {
+      workspaceOf: async (sandboxId) => {
+        const workspaceUuid = await mountServer.workspaceOf(sandboxId);
+        if (workspaceUuid !== null) await quotaLimits.readLimits(workspaceUuid); // so that the owner is known
+        return workspaceUuid;
+      },
+      shareOf: quotaLimits.shareOf,
+    },
     prepared: { ...defaultsOf(deps.config), count: deps.config.prepared_starts },
     newId: () => newSandboxId(systemRandom.bytes),
     log: deps.log,

@@ -1,6 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { renderE2bError, useErrorRenderer, type HttpApp, type RateLimiter } from '@svc/http';
+import { renderE2bError, useErrorRenderer, type HttpApp } from '@svc/http';
+import type { CallerLimiter } from '../domain/admission.ts';
 import type { ApiKeys } from '../domain/access/api-keys.ts';
 import type { EventLog } from '../domain/events/event-log.ts';
 import type { SandboxAccess } from '../domain/access/sandbox-access.ts';
@@ -54,7 +55,7 @@ export interface E2bRouteDeps extends Omit<CreateDeps, 'limitsEgress' | 'secretN
   readonly mounts: MountService;
   readonly events: { readonly log: EventLog };
   /** Counts creates through both APIs. */
-  readonly createLimiter: RateLimiter;
+  readonly createLimiter: CallerLimiter;
 }
 
 export interface E2bPart {

@@ -1,4 +1,5 @@
 import { renderFlatError, useErrorRenderer, type HttpApp } from '@svc/http';
+import { QuotaRates, trafficQuotas } from '@svc/quotas';
 import type { Clock } from '@svc/runtime';
 import type { SandboxesConfig } from '../config.ts';
 import type { SandboxContext } from '../domain/context.ts';
@@ -14,7 +15,7 @@ import type { FileService } from '../domain/files/file-service.ts';
 import type { ImageCatalog } from '../domain/images/catalog.ts';
 import type { ImageStore } from '../adapters/images/image-store.ts';
 import type { MetricPart } from './metric-module.ts';
-import { perMinute } from '../routes/per-minute.ts';
+import { createCallerLimiter, perMinute } from '../routes/per-minute.ts';
 import type { PreviewPart } from './preview-module.ts';
 import type { SshListener } from '../ssh/ssh-listener.ts';
 import type { SecretService } from '../domain/secrets/secret-service.ts';
@@ -76,7 +77,11 @@ export interface RouteDeps {
 export async function registerRoutes(app: HttpApp, deps: RouteDeps): Promise<void> {
   const { config, clock, context, isolation, driver, catalog, images, service, snapshots, files } = deps;
   const { secrets, templates, volumes, mounts } = deps;
-  const createLimiter = perMinute(config.max_creates_per_minute, clock, deps.replicas);
+  const createLimiter = createCallerLimiter({
+    perCaller: perMinute(config.max_creates_per_minute, clock, deps.replicas),
+    quotaLimits: context.quotaLimits,
+    quota: { rates: new QuotaRates(() => clock.nowMs()), of: trafficQuotas.creates_per_minute },
+  });
   const watches = new WatchCounts();
   await app.register(async (scope) => {
     useErrorRenderer(scope, renderFlatError);

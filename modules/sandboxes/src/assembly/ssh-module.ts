@@ -12,7 +12,7 @@ type Shared = Pick<SshConnectionDeps, 'limiter' | 'slots' | 'ports' | 'recorder'
 /** Creates the SSH listener; null without `sandboxes.ssh.port`. Only then is the library loaded. */
 export async function createSsh(
   { config, access, audit, rights, log, metrics, sshHostKey, forwarding = noForwarding }: SandboxesDependencies,
-  { live, clock }: SandboxContext,
+  { live, clock, quotaLimits }: SandboxContext,
   service: SandboxService,
   shared: Shared,
 ): Promise<SshListener | null> {
@@ -26,7 +26,9 @@ export async function createSsh(
   const attempted = (outcome: string): void => logins.inc({ outcome });
   const login = new SshLogin({ access, audit, service, clock, attempted });
   const hostKey = (): Promise<string> => sshHostKey(generateHostKey);
-  return new Listener({ ...shared, service, live, audit, clock, login, rights, log, forwarding }, { hostKey });
+  const { max_connections: maxConnections } = config.ssh;
+  const deps = { ...shared, service, live, audit, clock, login, rights, log, forwarding };
+  return new Listener(deps, { hostKey, maxConnections, quotaLimits });
 }
 
 /** Creates what other replicas need to reach sandboxes of this node over SSH; without the listener, too. */

@@ -5,7 +5,7 @@ import type { SandboxService } from '../domain/sandbox-service.ts';
 import type { Tickets } from '../domain/tickets.ts';
 import type { EventRecorder } from '../domain/events/event-recorder.ts';
 import type { CommandService } from '../domain/exec/command-service.ts';
-import type { RateLimiter } from '@svc/http';
+import type { CallerLimiter } from '../domain/admission.ts';
 import { SessionScreens } from '../domain/terminal/screens/session-screens.ts';
 import { TerminalAdmission } from '../routes/terminal/terminal-admission.ts';
 import { TerminalSlots } from '../domain/terminal/terminal-slots.ts';
@@ -29,7 +29,7 @@ export function createHub(
   service: SandboxService,
   tickets: Tickets,
   recorder: EventRecorder,
-  limiter: RateLimiter,
+  limiter: CallerLimiter,
   slots: TerminalSlots,
 ): TerminalHub {
   const failures = metrics.counter('svc_sandbox_screen_failures_total', 'Screens of sessions that are kept no more', [

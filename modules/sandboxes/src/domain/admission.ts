@@ -30,6 +30,12 @@ export function admissionOf(
   return { accountableId, callerLimit, limits };
 }
 
+/** Limits how much callers do per minute. */
+export interface CallerLimiter {
+  /** Counts one call. Throws RATE_LIMITED and RATE_QUOTA_EXCEEDED. */
+  admit(principal: Pick<Principal, 'kind' | 'id'>, workspaceUuid: string): Promise<void>;
+}
+
 export function quotaExceeded(breach: Breach): AppError {
   return sandboxErrors.QUOTA_EXCEEDED({ details: breachDetails(breach) });
 }

@@ -1,4 +1,5 @@
-import { grantOf, principalOf, type HttpApp, type RateLimiter, rateLimitHeaders } from '@svc/http';
+import { grantOf, principalOf, type HttpApp } from '@svc/http';
+import type { CallerLimiter } from '../domain/admission.ts';
 import type { FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { SandboxesConfig } from '../config.ts';
@@ -44,7 +45,7 @@ export interface SandboxRoutesOptions {
   readonly isolation: IsolationPolicy;
   readonly snapshots: SnapshotService;
   readonly config: SandboxesConfig;
-  readonly createLimiter: RateLimiter;
+  readonly createLimiter: CallerLimiter;
   readonly images: ImageProgressSource;
   readonly secrets: SecretService;
   readonly volumes: VolumeService;
@@ -133,7 +134,7 @@ function registerCreate(app: HttpApp, options: SandboxRoutesOptions): void {
       },
     },
     async (request, reply) => {
-      limitCreates(request, createLimiter);
+      await createLimiter.admit(principalOf(request), grantOf(request).workspaceUuid);
       const key = request.headers['idempotency-key'] ?? null;
       const grant = grantOf(request);
       const { snapshot_id: snapshotId, template: reference } = request.body;
@@ -309,13 +310,6 @@ function mountedBuckets({ body }: FastifyRequest): string {
 
 function mountsOf(given: Static<typeof volumeMountsSchema> = []): WantedMount[] {
   return given.map(({ name, path, read_only: readOnly = false }) => ({ name, path, readOnly }));
-}
-
-function limitCreates(request: FastifyRequest, limiter: RateLimiter): void {
-  const decision = limiter.take(principalOf(request).id);
-  if (decision.allowed) return;
-  const details = { retry_after_seconds: decision.retryAfterSeconds };
-  throw sandboxErrors.RATE_LIMITED({ details, headers: rateLimitHeaders(decision) });
 }
 
 function parseLabels(query: Readonly<Record<string, unknown>>): Record<string, string> {

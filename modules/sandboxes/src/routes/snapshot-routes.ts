@@ -1,9 +1,9 @@
-import { grantOf, principalOf, rateLimitHeaders, type HttpApp, type RateLimiter } from '@svc/http';
+import { grantOf, principalOf, type HttpApp } from '@svc/http';
+import type { CallerLimiter } from '../domain/admission.ts';
 import { type Static, Type } from 'typebox';
 import type { SandboxesConfig } from '../config.ts';
 import { NAME_PATTERN } from '../domain/identifiers.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
-import { sandboxErrors } from '../errors.ts';
 import { fork } from '../domain/snapshots/fork.ts';
 import type { Snapshot } from '../domain/snapshots/snapshot.ts';
 import type { SnapshotService } from '../domain/snapshots/snapshot-service.ts';
@@ -50,7 +50,7 @@ export interface SnapshotRoutesOptions {
   readonly volumes: VolumeService;
   readonly mounts: MountService;
   readonly config: SandboxesConfig;
-  readonly createLimiter: RateLimiter;
+  readonly createLimiter: CallerLimiter;
   readonly images: ImageProgressSource;
   readonly now: () => Date;
 }
@@ -72,7 +72,7 @@ export function registerSnapshotMakingRoutes(app: HttpApp, options: SnapshotRout
       },
     },
     async (request, reply) => {
-      limitCreates(request, options);
+      await options.createLimiter.admit(principalOf(request), grantOf(request).workspaceUuid);
       const { workspaceUuid } = grantOf(request);
       const wanted = { workspaceUuid, maker: creatorFields(principalOf(request)), sandboxId: request.params.id };
       const made = await snapshots.create(
@@ -104,7 +104,7 @@ export function registerSnapshotMakingRoutes(app: HttpApp, options: SnapshotRout
       },
     },
     async (request, reply) => {
-      limitCreates(request, options);
+      await options.createLimiter.admit(principalOf(request), grantOf(request).workspaceUuid);
       const principal = principalOf(request);
       const wanted = {
         workspaceUuid: grantOf(request).workspaceUuid,
@@ -188,13 +188,6 @@ export function registerSnapshotRoutes(app: HttpApp, { snapshots }: SnapshotRout
       return { id, deleted: true as const, message: 'The snapshot was deleted' };
     },
   );
-}
-
-function limitCreates(request: Parameters<typeof principalOf>[0], { createLimiter }: SnapshotRoutesOptions): void {
-  const decision = createLimiter.take(principalOf(request).id);
-  if (decision.allowed) return;
-  const details = { retry_after_seconds: decision.retryAfterSeconds };
-  throw sandboxErrors.RATE_LIMITED({ details, headers: rateLimitHeaders(decision) });
 }
 
 function render(snapshot: Snapshot): Static<typeof snapshotSchema> {

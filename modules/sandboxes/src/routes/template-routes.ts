@@ -1,4 +1,5 @@
-import { grantOf, principalOf, rateLimitHeaders, type HttpApp, type RateLimiter } from '@svc/http';
+import { grantOf, principalOf, type HttpApp } from '@svc/http';
+import type { CallerLimiter } from '../domain/admission.ts';
 import type { IncomingMessage } from 'node:http';
 import { Type } from 'typebox';
 import type { SandboxesConfig } from '../config.ts';
@@ -41,7 +42,7 @@ const MAX_LOG_WAIT_MS = 30_000;
 export interface TemplateRoutesOptions {
   readonly templates: TemplateService;
   readonly config: SandboxesConfig;
-  readonly createLimiter: RateLimiter;
+  readonly createLimiter: CallerLimiter;
 }
 
 /** `/api/templates`. */
@@ -166,11 +167,7 @@ function registerBuilds(app: HttpApp, { templates, config, createLimiter }: Temp
     },
     async (request, reply) => {
       const principal = principalOf(request);
-      const decision = createLimiter.take(principal.id);
-      if (!decision.allowed) {
-        const details = { retry_after_seconds: decision.retryAfterSeconds };
-        throw sandboxErrors.RATE_LIMITED({ details, headers: rateLimitHeaders(decision) });
-      }
+      await createLimiter.admit(principal, grantOf(request).workspaceUuid);
       const { body } = request;
       const { workspaceUuid } = grantOf(request);
       const plan = toBuildPlan(body);

@@ -1,11 +1,11 @@
-import { grantOf, principalOf, rateLimitHeaders, type HttpApp, type RateLimiter } from '@svc/http';
+import { grantOf, principalOf, type HttpApp } from '@svc/http';
+import type { CallerLimiter } from '../domain/admission.ts';
 import type { FastifyRequest } from 'fastify';
 import { Type, type Static } from 'typebox';
 import { NAME_PATTERN } from '../domain/identifiers.ts';
 import type { VolumeMounter } from '../domain/ports.ts';
 import type { Volume } from '../domain/volumes/volume.ts';
 import type { VolumeService } from '../domain/volumes/volume-service.ts';
-import { sandboxErrors } from '../errors.ts';
 import { creatorFields } from './create-request.ts';
 import { idParamsSchema, workspaceQuery, workspaceQuerySchema } from './schemas.ts';
 
@@ -59,7 +59,7 @@ const nextCursor = Type.Union([Type.String(), Type.Null()]);
 
 export interface VolumeRoutesOptions {
   readonly volumes: VolumeService;
-  readonly createLimiter: RateLimiter;
+  readonly createLimiter: CallerLimiter;
 }
 
 /** `/api/volumes` and `/api/volume-snapshots`. */
@@ -131,7 +131,7 @@ function registerCreate(app: HttpApp, options: VolumeRoutesOptions): void {
       },
     },
     async (request, reply) => {
-      limitCreates(request, options);
+      await options.createLimiter.admit(principalOf(request), grantOf(request).workspaceUuid);
       const { name, size_mb: sizeMb = null, snapshot_id: snapshotId } = request.body;
       const { workspaceUuid } = grantOf(request);
       const source = snapshotId === undefined ? null : await volumes.usableSnapshot(workspaceUuid, snapshotId);
@@ -198,7 +198,7 @@ function registerSnapshotCreate(app: HttpApp, options: VolumeRoutesOptions): voi
       },
     },
     async (request, reply) => {
-      limitCreates(request, options);
+      await options.createLimiter.admit(principalOf(request), grantOf(request).workspaceUuid);
       const { workspaceUuid } = grantOf(request);
       const maker = creatorFields(principalOf(request));
       const name = request.body?.name ?? null;
@@ -272,13 +272,6 @@ function registerSnapshots(app: HttpApp, { volumes }: VolumeRoutesOptions): void
 function ownedVolume(request: FastifyRequest) {
   const { name } = request.params as { name: string }; // the route's path has it
   return { kind: VOLUME, id: name, workspaceUuid: grantOf(request).workspaceUuid };
-}
-
-function limitCreates(request: FastifyRequest, { createLimiter }: VolumeRoutesOptions): void {
-  const decision = createLimiter.take(principalOf(request).id);
-  if (decision.allowed) return;
-  const details = { retry_after_seconds: decision.retryAfterSeconds };
-  throw sandboxErrors.RATE_LIMITED({ details, headers: rateLimitHeaders(decision) });
 }
 
 async function answer(volumes: VolumeService, volume: Volume): Promise<Static<typeof volumeSchema>> {

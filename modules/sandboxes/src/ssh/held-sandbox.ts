@@ -1,6 +1,6 @@
 import type { AuditLog } from '@svc/access';
-import { rateLimitHeaders, type RateLimiter } from '@svc/http';
 import type { Clock } from '@svc/runtime';
+import type { CallerLimiter } from '../domain/admission.ts';
 import { sandboxErrors } from '../errors.ts';
 import type { EventRecorder } from '../domain/events/event-recorder.ts';
 import type { HelperConnection } from '../domain/helper/helper-connection.ts';
@@ -23,7 +23,7 @@ export interface HeldSandboxDeps {
   readonly audit: AuditLog;
   readonly recorder: EventRecorder;
   /** Shared with terminals over WebSockets, like the slots. */
-  readonly limiter: RateLimiter;
+  readonly limiter: CallerLimiter;
   readonly slots: TerminalSlots;
   /** Shared with previews. */
   readonly ports: OpenPreviews;
@@ -63,7 +63,7 @@ export class HeldSandbox {
   async enter(kind: SessionKind, signal: AbortSignal): Promise<EnteredSandbox> {
     const { service, live, slots, recorder, clock } = this.#deps;
     const { workspaceUuid, sandboxId } = this.#client.grant;
-    this.#limit();
+    await this.#deps.limiter.admit(this.#client.grant.principal, workspaceUuid);
     await this.#held();
     await this.#record({ request: kind });
     const sandbox = await service.settled(workspaceUuid, sandboxId, HOLD_WHILE_CREATING_MS, signal);
@@ -121,13 +121,6 @@ export class HeldSandbox {
     const { sandboxId } = this.#client.grant;
     live.use(sandboxId);
     live.active(sandboxId, clock.nowMs());
-  }
-
-  #limit(): void {
-    const decision = this.#deps.limiter.take(this.#client.grant.principal.id);
-    if (decision.allowed) return;
-    const details = { retry_after_seconds: decision.retryAfterSeconds };
-    throw sandboxErrors.RATE_LIMITED({ details, headers: rateLimitHeaders(decision) });
   }
 
   async #record(details: Record<string, unknown>): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { HeldRights } from '@svc/access';
-import { isAppError, toAppError } from '@svc/errors';
+import { isAppError, toAppError, type AppError } from '@svc/errors';
 import type { Logger } from '@svc/telemetry';
 import ssh2, { type AuthContext, type Connection, type ServerChannel } from 'ssh2';
 import { forwardPort, isForwardable } from './ssh-forward.ts';
@@ -57,8 +57,8 @@ export interface SshConnectionOptions {
   readonly remoteAddress: string;
   readonly requestId: string;
   readonly hostKey: string;
-  /** Called when the client has logged in. */
-  readonly onLogin: () => void;
+  /** Called when the client has logged in. Returns the error that its sessions end with, if it has to go. */
+  readonly onLogin: (grant: SshGrant) => Promise<AppError | null>;
 }
 
 /** One SSH connection: one login to one sandbox. Everything in it ends with it, and it ends with its right. */
@@ -71,6 +71,7 @@ export class SshConnection {
   #client: Connection | null = null;
   #grant: SshGrant | null = null;
   #sandbox: SshSandbox | null = null;
+  #refusal: AppError | null = null;
   #passwords = 0;
   #keys = 0;
   #sessions = 0;
@@ -162,10 +163,13 @@ export class SshConnection {
   }
 
   async #login(userName: string, credential: SshCredential): Promise<SshGrant | null> {
-    const { remoteAddress, requestId } = this.#options;
+    const { remoteAddress, requestId, onLogin } = this.#options;
     const refusedKeys = this.#keys;
     try {
-      return await this.#deps.login.login({ userName, credential, refusedKeys, remoteAddress, requestId });
+      const attempt = { userName, credential, refusedKeys, remoteAddress, requestId };
+      const grant = await this.#deps.login.login(attempt);
+      this.#refusal = await onLogin(grant);
+      return grant;
     } catch (raw) {
       const error = toAppError(raw);
       if (error.status >= 500) this.#log.error({ err: raw }, 'an SSH login failed');
@@ -175,7 +179,7 @@ export class SshConnection {
   }
 
   #hold(grant: SshGrant): void {
-    const { socket, onLogin } = this.#options;
+    const { socket } = this.#options;
     const { principal, sandboxId, right } = grant;
     this.#grant = grant;
     const release = this.#deps.rights.hold(right, (refusal) => {
@@ -183,13 +187,12 @@ export class SshConnection {
       this.end();
     });
     socket.once('close', release);
-    onLogin();
     this.#log.info({ sandbox: sandboxId, principal: principal.id }, 'an SSH client has logged in');
   }
 
   #workDeps(grant: SshGrant) {
     const { remoteAddress, requestId } = this.#options;
-    this.#sandbox ??= new SshSandbox(this.#deps, { grant, remoteAddress, requestId });
+    this.#sandbox ??= new SshSandbox(this.#deps, { grant, remoteAddress, requestId }, this.#refusal);
     return {
       sandbox: this.#sandbox,
       drained: () => this.#whenDrained(),

@@ -1,25 +1,32 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { addressKey, resolveRequestId } from '@svc/http';
+import type { AppError } from '@svc/errors';
+import { AddressShares, resolveRequestId } from '@svc/http';
+import type { QuotaLimits } from '@svc/quotas';
+import { Shares } from '@svc/runtime';
+import { sandboxErrors } from '../errors.ts';
 import { SshConnection, type SshConnectionDeps } from './ssh-connection.ts';
 import { describeHostKey, type HostKey } from './ssh-keys.ts';
+import type { SshGrant } from './ssh-login.ts';
 
 /** Time to log in, as for other SSH servers. */
 const LOGIN_MS = 30_000;
-const MAX_CONNECTIONS = 1_000;
-/** Clients that have not logged in: in total, and from one address. */
+/** Clients that have not logged in: in total, of which a network has a share, and from one address. */
 const MAX_STRANGERS = 100;
 const MAX_STRANGERS_PER_ADDRESS = 10;
 
 export interface SshListenerOptions {
   /** Loads the private key that identifies this installation. */
   readonly hostKey: () => Promise<string>;
+  /** Maximum clients that have logged in, of which each workspace and owner has a share. */
+  readonly maxConnections: number;
+  readonly quotaLimits: QuotaLimits;
 }
 
 interface Open {
   readonly connection: SshConnection;
   readonly socket: Socket;
-  readonly address: string;
-  hasLoggedIn: boolean;
+  /** Ends what is counted for the connection. */
+  leave: () => void;
 }
 
 /** Where clients find the listener. */
@@ -33,6 +40,8 @@ export class SshListener {
   readonly #options: SshListenerOptions;
   readonly #server: Server;
   readonly #open = new Set<Open>();
+  readonly #strangers = new AddressShares({ capacity: MAX_STRANGERS, perAddress: MAX_STRANGERS_PER_ADDRESS });
+  readonly #clients: Shares;
   #hostKey = '';
   #address: SshAddress | null = null;
   #closing: Promise<void> | undefined;
@@ -41,7 +50,13 @@ export class SshListener {
     this.#deps = deps;
     this.#options = options;
     this.#server = createServer({ noDelay: true, keepAlive: true }, (socket) => this.#accept(socket));
-    this.#server.maxConnections = MAX_CONNECTIONS;
+    const { maxConnections, quotaLimits } = options;
+    this.#clients = new Shares({
+      capacity: maxConnections,
+      groupOf: quotaLimits.shareOf,
+      holders: { key: 'workspace', group: 'owner' },
+    });
+    this.#server.maxConnections = maxConnections + MAX_STRANGERS;
   }
 
   /** Null until the listener is open. */
@@ -87,34 +102,41 @@ export class SshListener {
   #accept(socket: Socket): void {
     socket.on('error', () => socket.destroy()); // a reset must not crash the process
     const remoteAddress = socket.remoteAddress ?? '';
-    const address = addressKey(remoteAddress);
-    if (this.#isRefused(address) || this.#deps.login.isBlocked(remoteAddress)) {
+    const isRefused = this.#closing !== undefined || this.#deps.login.isBlocked(remoteAddress);
+    const stranger = isRefused ? null : this.#strangers.take(remoteAddress);
+    if (stranger === null || stranger.refusal !== null) {
       socket.destroy();
       return;
     }
     const cancel = this.#deps.clock.setTimer(() => socket.destroy(), LOGIN_MS);
-    const onLogin = (): void => {
-      cancel();
-      open.hasLoggedIn = true;
-    };
     const connection = new SshConnection(this.#deps, {
       socket,
       remoteAddress,
       requestId: resolveRequestId({}),
       hostKey: this.#hostKey,
-      onLogin,
+      onLogin: (grant) => this.#admit(open, grant, cancel),
     });
-    const open: Open = { connection, socket, address, hasLoggedIn: false };
+    const open: Open = { connection, socket, leave: stranger.release };
     this.#open.add(open);
     socket.once('close', () => {
       cancel();
+      open.leave();
       this.#open.delete(open);
     });
   }
 
-  #isRefused(address: string): boolean {
-    const strangers = [...this.#open].filter(({ hasLoggedIn }) => !hasLoggedIn);
-    if (this.#closing !== undefined || strangers.length >= MAX_STRANGERS) return true;
-    return strangers.filter((each) => each.address === address).length >= MAX_STRANGERS_PER_ADDRESS;
+  /**
+   * A client beyond the share of its workspace or owner still counts as one that has not logged in, and ends like one:
+   * by then, its sessions have told why nothing works.
+   */
+  async #admit(open: Open, { workspaceUuid }: SshGrant, cancelTimer: () => void): Promise<AppError | null> {
+    await this.#options.quotaLimits.readLimits(workspaceUuid); // so that the owner is known
+    if (open.socket.destroyed) return null;
+    const client = this.#clients.take(workspaceUuid);
+    if (client.refusal !== null) return sandboxErrors.TOO_MANY_CONNECTIONS({ details: { ...client.refusal } });
+    cancelTimer();
+    open.leave();
+    open.leave = client.release;
+    return null;
   }
 }

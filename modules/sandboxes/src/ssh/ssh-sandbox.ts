@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { isAppError } from '@svc/errors';
+import { isAppError, type AppError } from '@svc/errors';
 import type { Forwarding } from '@svc/http';
 import { sandboxErrors } from '../errors.ts';
 import { HelperConnection } from '../domain/helper/helper-connection.ts';
@@ -34,19 +34,23 @@ export class SshSandbox {
   readonly #deps: SshSandboxDeps;
   readonly #client: SshClient;
   readonly #held: HeldSandbox;
+  readonly #refusal: AppError | null;
   readonly #recordedPorts = new Set<number>();
 
-  constructor(deps: SshSandboxDeps, client: SshClient) {
+  /** `refusal`: why the client may use nothing of it. */
+  constructor(deps: SshSandboxDeps, client: SshClient, refusal: AppError | null) {
     this.#deps = deps;
     this.#client = client;
     this.#held = new HeldSandbox(deps, client);
+    this.#refusal = refusal;
   }
 
   /**
    * Waits for a sandbox that is being created. Throws SANDBOX_NOT_FOUND, SANDBOX_ELSEWHERE, SANDBOX_NOT_RUNNING,
-   * RATE_LIMITED, TOO_MANY_TERMINALS, QUOTA_EXCEEDED and REPLICA_UNREACHABLE.
+   * RATE_LIMITED, TOO_MANY_TERMINALS, QUOTA_EXCEEDED, REPLICA_UNREACHABLE and TOO_MANY_CONNECTIONS.
    */
   async enter(kind: SessionKind, signal: AbortSignal): Promise<EnteredSession> {
+    if (this.#refusal !== null) throw this.#refusal;
     const entered = (await this.#enterElsewhere({ kind }, signal)) ?? (await this.#held.enter(kind, signal));
     try {
       return { ...entered, sandbox: await this.#deps.service.byId(this.#client.grant.sandboxId) };
@@ -61,6 +65,7 @@ export class SshSandbox {
    * terminals, and PREVIEW_BUSY and PORT_UNREACHABLE.
    */
   async dial(port: number, cut: () => void, signal: AbortSignal): Promise<DialedPort> {
+    if (this.#refusal !== null) throw this.#refusal;
     const isRecorded = this.#recordedPorts.has(port);
     const elsewhere = await this.#enterElsewhere({ kind: 'port', port, isRecorded }, signal);
     const { connection, used, leave } = elsewhere ?? (await this.#held.enterPort(port, isRecorded, cut));

@@ -109,7 +109,8 @@ function createQueries({ kysely }: Database<SandboxTables>): Queries {
         .where('archived_at', 'is', null)
         // Many that fail must not keep the others from being archived.
         .orderBy((column) => column.case().when('archive_error', 'is', null).then(0).else(1).end())
-        .orderBy(sql`random()`)
+        // Nor must many of one workspace.
+        .orderBy(sql`row_number() over (partition by workspace_uuid order by archive_error is null desc, random())`)
         .limit(limit)
         .execute();
       return rows.map(snapshotFromRow);

@@ -12,8 +12,8 @@ import { sql, type Kysely, type Transaction } from 'kysely';
 import { sandboxQuotas } from '../quotas.ts';
 import type { SandboxTables } from './tables.ts';
 
-const { sandboxes, sandbox_cpus, sandbox_memory, sandbox_disk, snapshots, templates, terminals, secrets, volumes } =
-  sandboxQuotas;
+const { sandboxes, sandbox_cpus, sandbox_memory, sandbox_disk, snapshots } = sandboxQuotas;
+const { templates, template_builds, terminals, secrets, volumes } = sandboxQuotas;
 
 /** Blocks other counts of the workspace, its owner and the caller until the transaction ends. */
 export async function enterGate(
@@ -73,6 +73,9 @@ export async function usageByWorkspace(
   for (const row of await templateCounts(kysely, workspaceUuids)) {
     add(row.workspace_uuid, { [templates.name]: Number(row.templates) });
   }
+  for (const row of await unfinishedBuildCounts(kysely, workspaceUuids)) {
+    add(row.workspace_uuid, { [template_builds.name]: Number(row.builds) });
+  }
   for (const row of await layerSums(kysely, workspaceUuids)) {
     add(row.workspace_uuid, { [sandbox_disk.name]: Math.ceil(Number(row.size_bytes) / MIB) });
   }
@@ -84,6 +87,16 @@ function templateCounts(kysely: Kysely<SandboxTables>, workspaceUuids: readonly 
     .selectFrom('template')
     .select(({ fn }) => ['workspace_uuid', fn.countAll().as('templates')])
     .where('workspace_uuid', 'in', [...workspaceUuids])
+    .groupBy('workspace_uuid')
+    .execute();
+}
+
+function unfinishedBuildCounts(kysely: Kysely<SandboxTables>, workspaceUuids: readonly string[]) {
+  return kysely
+    .selectFrom('template_build')
+    .select(({ fn }) => ['workspace_uuid', fn.countAll().as('builds')])
+    .where('workspace_uuid', 'in', [...workspaceUuids])
+    .where('status', 'in', ['waiting', 'building'])
     .groupBy('workspace_uuid')
     .execute();
 }

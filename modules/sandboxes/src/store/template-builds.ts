@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from 'kysely';
+import { quotaExceeded } from '../domain/admission.ts';
 import type { SandboxResources } from '../domain/driver.ts';
 import type {
   BuildFailure,
@@ -7,6 +8,8 @@ import type {
   TemplateBuild,
   TemplateRepository,
 } from '../domain/templates/template.ts';
+import { sandboxQuotas } from '../quotas.ts';
+import { breachIn, enterGate } from './quota-usage.ts';
 import type { SandboxTables, TemplateBuildRow } from './tables.ts';
 
 /** Builds in the database. */
@@ -26,9 +29,13 @@ export function buildRows(
   | 'forgetImage'
 > {
   return {
-    async insertBuild(build) {
-      await kysely.insertInto('template_build').values(buildRow(build)).execute();
-    },
+    insertBuild: (build, limits) =>
+      kysely.transaction().execute(async (transaction) => {
+        await enterGate(transaction, limits);
+        const breach = await breachIn(transaction, limits, [[sandboxQuotas.template_builds, 1]]);
+        if (breach !== null) throw quotaExceeded(breach);
+        await transaction.insertInto('template_build').values(buildRow(build)).execute();
+      }),
 
     async findBuild(id) {
       const row = await kysely.selectFrom('template_build').selectAll().where('id', '=', id).executeTakeFirst();

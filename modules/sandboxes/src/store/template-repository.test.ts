@@ -71,9 +71,31 @@ describeDialects<SandboxTables>('TemplateRepository', migrations, (database) => 
     expect(await repository().count('w')).toBe(1);
   });
 
+  it('counts builds that wait or are under way against the quotas, until they end', async () => {
+    await repository().ensure(template('a'), limits());
+    const few = limits({ template_builds: 2 });
+    const made = await Promise.allSettled(
+      ['1', '2', '3', '4'].map((id) => repository().insertBuild(build(id, 1), few)),
+    );
+    expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(2);
+    const [one, other] = await repository().builds('tpl_a', 4);
+    expect(await repository().startBuild(one?.id ?? '', at(2))).toBe(true);
+    const breach = { code: 'QUOTA_EXCEEDED', details: { quota: 'template_builds', scope: 'workspace', current: 2 } };
+    await expect(repository().insertBuild(build('5', 3), few)).rejects.toMatchObject(breach);
+    const ofOwner = { ...limits(), owner: { template_builds: 2 } };
+    await expect(repository().insertBuild(build('5', 3), ofOwner)).rejects.toMatchObject({
+      details: { scope: 'owner' },
+    });
+    const elsewhere = { ...few, workspaceUuid: 'v', ownerId: 'p', ownerWorkspaces: ['v'] };
+    await repository().insertBuild(build('6', 3, { workspaceUuid: 'v', ownerId: 'p' }), elsewhere);
+    await repository().failBuild(other?.id ?? '', { message: 'cancelled', ...place }, at(4));
+    await repository().insertBuild(build('5', 5), few);
+  });
+
   it('moves tags to a finished build, not to a failed one, and lets a build end once', async () => {
     await repository().ensure(template('a'), limits());
-    for (const [index, id] of ['one', 'two', 'three'].entries()) await repository().insertBuild(build(id, index));
+    for (const [index, id] of ['one', 'two', 'three'].entries())
+      await repository().insertBuild(build(id, index), limits());
     expect(await repository().startBuild('one', at(1))).toBe(true);
     expect(await repository().startBuild('one', at(1))).toBe(false);
     const result = { outcome, layerId: 'l', digest: 'd' };
@@ -109,7 +131,7 @@ describeDialects<SandboxTables>('TemplateRepository', migrations, (database) => 
       code: 'QUOTA_EXCEEDED',
     });
     await repository().ensure(template('a'), limits());
-    await repository().insertBuild(build('one', 1, { status: 'ready', layerId: 'kept', digest: 'd' }));
+    await repository().insertBuild(build('one', 1, { status: 'ready', layerId: 'kept', digest: 'd' }), limits());
     const unused = async (before: string) => (await repository().unusedLayers('n', before)).map(({ id }) => id);
     expect((await unused(at(3))).toSorted()).toEqual(['gone', 'old']);
     await repository().removeLayer('old');
@@ -120,7 +142,7 @@ describeDialects<SandboxTables>('TemplateRepository', migrations, (database) => 
 
   it('keeps the log of a build in order, and drops it with the template', async () => {
     await repository().ensure(template('a'), limits());
-    await repository().insertBuild(build('one', 1));
+    await repository().insertBuild(build('one', 1), limits());
     const line = (sequence: number): LogLine => ({
       sequence,
       at: at(sequence),

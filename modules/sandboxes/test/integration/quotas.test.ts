@@ -5,7 +5,7 @@ import { fakeClock, type FakeAccess, type FakeCaller } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SandboxesConfig } from '../../src/config.ts';
 import { FakeDriver } from '../support/fake-driver.ts';
-import { startPlatform, type TestPlatform } from '../support/platform.ts';
+import { startPlatform, type Answer, type TestPlatform } from '../support/platform.ts';
 import { TerminalClient } from '../support/terminal-client.ts';
 
 type Amounts = Record<string, number | null>;
@@ -66,6 +66,43 @@ describe('sandbox quotas', () => {
         body: { code: 'QUOTA_EXCEEDED', details: { scope: 'caller', current: 2, limit: 2 } },
       });
     }
+  });
+
+  it("count the rate of service accounts for the workspace's owner, however many accounts there are", async () => {
+    await start({ max_creates_per_minute: 2 });
+    expect((await create(serviceAccount())).status).toBe(201);
+    expect((await create(serviceAccount())).status).toBe(201);
+    expect((await create(serviceAccount())).body).toMatchObject({ status: 429, code: 'RATE_LIMITED' });
+    expect((await create()).status).toBe(429);
+    expect((await create(access.user('another'))).status).toBe(201);
+  });
+
+  it('limit the rate of creates of a workspace and of an owner, and leave others theirs', async () => {
+    limits.workspace = { creates_per_minute: 2 };
+    limits.owner = { creates_per_minute: 3 };
+    const team = access.team(platform.owner.workspaceUuid);
+    const member = access.user('member');
+    access.join(team, member, 'member');
+    const scoped = (): Promise<Answer> =>
+      platform.call('POST', `/api/containers?team_uuid=${team}&workspace_uuid=${platform.owner.workspaceUuid}`, {
+        caller: member,
+        body: { image: 'busybox' },
+      });
+    expect((await create()).status).toBe(201);
+    expect((await scoped()).status).toBe(201);
+    const refused = await create();
+    expect(refused.headers.get('retry-after')).toBe('30');
+    expect(refused.body).toMatchObject({
+      status: 429,
+      code: 'RATE_QUOTA_EXCEEDED',
+      message: expect.stringContaining('svc admin quota set'),
+      details: { quota: 'creates_per_minute', scope: 'workspace', limit: 2, retry_after_seconds: 30 },
+    });
+    expect((await create(second)).status).toBe(201);
+    expect((await create(second)).body).toMatchObject({ details: { scope: 'owner', limit: 3 } });
+    limits.ownerId = 'another owner';
+    limits.workspaces = [second.workspaceUuid];
+    expect((await create(second)).status).toBe(201);
   });
 
   it('limit the sum over all callers of a workspace, and name who can raise the limit', async () => {
@@ -193,6 +230,7 @@ describe('sandbox quotas', () => {
       secrets: 0,
       snapshots: 0,
       templates: 0,
+      template_builds: 0,
       terminals: 0,
       volumes: 0,
     });

@@ -41,7 +41,7 @@ describeRequiring(['command:ssh'], 'SSH to a sandbox of another replica', () => 
         network,
         nodes: { isLive: async () => live, silent: async () => [] },
         database,
-        config: { ssh: index === 0 ? { port: 0 } : {}, max_terminals: 2 },
+        config: { ssh: index === 0 ? { port: 0, max_connections: 100 } : { max_connections: 100 }, max_terminals: 2 },
         ...(access === undefined ? {} : { access }),
       });
     asked = await start(0);

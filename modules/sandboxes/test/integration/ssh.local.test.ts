@@ -34,7 +34,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   let id: string;
 
   beforeAll(async () => {
-    platform = await startPlatform({ config: { ssh: { port: 0 } } });
+    platform = await startPlatform({ config: { ssh: { port: 0, max_connections: 100 } } });
     const body = { image: 'debian', name: 'dev', environment: { COLOR: 'blue' } };
     const created = await platform.call('POST', '/api/sandboxes?wait_ms=30000', { body });
     expect(created.body['status']).toBe('running');

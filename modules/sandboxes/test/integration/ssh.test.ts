@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import type { QuotaLimits } from '@svc/quotas';
 import { describeRequiring, fakeClock, waitFor, type FakeCaller, type FakeClock } from '@svc/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ describeRequiring(['command:ssh'], 'SSH to a sandbox', () => {
     more: { clock?: FakeClock; quotaLimits?: () => QuotaLimits } = {},
   ): Promise<void> => {
     driver = new FakeDriver();
-    platform = await startPlatform({ driver, config: { ssh: { port: 0 }, ...config }, ...more });
+    platform = await startPlatform({ driver, config: { ssh: { port: 0, max_connections: 100 }, ...config }, ...more });
     ssh = await SshClient.create(platform);
     const body = { image: 'busybox', name: 'web' };
     id = String((await platform.call('POST', '/api/containers?wait_ms=10000', { body })).body['id']);
@@ -84,7 +84,7 @@ describeRequiring(['command:ssh'], 'SSH to a sandbox', () => {
   });
 
   it('is off without a port', async () => {
-    await restart({ ssh: {} });
+    await restart({ ssh: { max_connections: 100 } });
     expect(platform.sshPort).toBeNull();
     expect((await platform.call('GET', '/api/ssh')).body).toEqual({
       enabled: false,
@@ -323,6 +323,44 @@ describeRequiring(['command:ssh'], 'SSH to a sandbox', () => {
     await clock.advance(30_000);
     await ended;
     expect((await ssh.run(id, ['exit 0'])).code).toBe(0);
+  });
+
+  it('has room for other networks, however many addresses of one network do not log in', async () => {
+    const isServed = async (localAddress: string): Promise<boolean> => {
+      const socket = connect({ port: platform.sshPort ?? 0, host: '127.0.0.1', localAddress });
+      open.push(socket);
+      socket.on('error', () => undefined);
+      // The first bytes are the server's version.
+      return await Promise.race([once(socket, 'data').then(() => true), once(socket, 'close').then(() => false)]);
+    };
+    const open: Socket[] = [];
+    let served = 0;
+    for (let address = 2; address < 14; address += 1) {
+      for (let count = 0; count < 10; count += 1) if (await isServed(`127.0.0.${address}`)) served += 1;
+    }
+    expect(served).toBe(50);
+    expect(await isServed('127.0.1.2')).toBe(true);
+    for (const socket of open) socket.destroy();
+  });
+
+  it('serves other workspaces while one holds its share of the connections, and says so there', async () => {
+    await restart({ ssh: { port: 0, max_connections: 4 } });
+    const bob = platform.access.user('bob@example.org');
+    const body = { image: 'busybox' };
+    const ofBob = await platform.call('POST', '/api/containers?wait_ms=10000', { caller: bob, body });
+    await openEcho(id, platform.owner);
+    const second = await openEcho(id, platform.owner);
+    expect(await ssh.run(id, ['exit 0'])).toEqual({
+      code: 255,
+      stdout: Buffer.alloc(0),
+      stderr:
+        'svc: TOO_MANY_CONNECTIONS: Too many SSH connections: this workspace has 2 of the 4 that a replica accepts; ' +
+        'close some, or ask the operator to raise sandboxes.ssh.max_connections\n',
+    });
+    expect(await ssh.run(String(ofBob.body['id']), ['exit 0'], { caller: bob })).toMatchObject({ code: 0 });
+    second.child.stdin.write('exit 0\n');
+    await second.result;
+    await waitFor(async () => (await ssh.run(id, ['exit 0'])).code === 0);
   });
 
   it('cuts a client that ignores its window', async () => {

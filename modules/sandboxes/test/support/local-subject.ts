@@ -111,6 +111,7 @@ export async function localSubject(
       nameservers,
       egressRefused: refused,
       serveMount,
+      tenants: { workspaceOf: async (sandboxId) => sandboxId, shareOf: (workspaceUuid) => workspaceUuid },
       issueCertificate,
       prepared: { ...PREPARED_KIND, count: preparedStarts },
       newId: () => newSandboxId(randomBytes),

@@ -45,6 +45,7 @@ export async function createInternalNetwork(): Promise<InternalNetwork> {
         },
         livePeers: async () => [...peers.values()],
         nowMs: Date.now,
+        shareOf: (workspaceUuid) => workspaceUuid,
         onError: (error) => {
           throw error;
         },

@@ -28,6 +28,9 @@ import { createInternalListener, refuseHops } from '../internal-listener.ts';
 import { replicaUri } from '../peer-identity.ts';
 import type { Peer } from '../peer-agent.ts';
 
+/** Of each replica. */
+export const MAX_FORWARDS = 12;
+
 /** What two replicas share. `owner` tells each of them where everything is. */
 export interface Installation {
   readonly access: FakeAccess;
@@ -82,6 +85,8 @@ export async function startReplica(name: string, installation: Installation): Pr
     nowMs: () => Date.now() + (installation.aheadMs.get(name) ?? 0),
     onError: (error) => log.error({ err: error }, 'live replicas'),
     clock,
+    shareOf: (workspaceUuid) => workspaceUuid,
+    maxOpen: MAX_FORWARDS,
   });
   const rights = createHeldRights(log);
   const app = await createHttpApp({

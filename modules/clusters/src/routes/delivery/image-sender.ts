@@ -1,20 +1,23 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AddressShares } from '@svc/http';
 import { clusterErrors } from '../../errors.ts';
 import type { StoredBytes } from '../../adapters/delivery/agent-images.ts';
 
-/** A pull runs at most three of these at once. Clients retry after a 429. */
+/**
+ * Of all clients together, of which each address and network has a share. A pull runs at most three at once. Clients
+ * retry after a 429.
+ */
 const MAX_DOWNLOADS = 64;
 /** Closes a download that makes no progress for this long, to free its slot. */
 const STALL_MS = 60_000;
 
 /** Sends images to unauthenticated clients, with a limit on concurrent downloads. */
 export class ImageSender {
-  readonly #maxDownloads: number;
-  #downloads = 0;
+  readonly #downloads: AddressShares;
 
   constructor(maxDownloads = MAX_DOWNLOADS) {
-    this.#maxDownloads = maxDownloads;
+    this.#downloads = new AddressShares({ capacity: maxDownloads });
   }
 
   /** Handles `GET` and `HEAD`, for the whole file or one range (RFC 9110, 14.2), and always closes the file. */
@@ -35,15 +38,14 @@ export class ImageSender {
       if (range !== null) void reply.status(206).header('content-range', `bytes ${first}-${last}/${sizeBytes}`);
       // A stream, because any other body would replace the content-length set above.
       if (request.method === 'HEAD') return await reply.send(Readable.from([]));
-      if (this.#downloads >= this.#maxDownloads) {
+      const { refusal, release } = this.#downloads.take(request.ip);
+      if (release === null) {
         void reply.removeHeader('content-length').removeHeader('content-range');
-        const details = { limit: this.#maxDownloads };
-        throw clusterErrors.TOO_MANY_DOWNLOADS({ details, headers: { 'retry-after': '5' } });
+        throw clusterErrors.TOO_MANY_DOWNLOADS({ details: { ...refusal }, headers: { 'retry-after': '5' } });
       }
       const bytes = handle.createReadStream({ start: offset + first, end: offset + last });
       sending = true;
-      this.#downloads += 1;
-      bytes.once('close', () => (this.#downloads -= 1));
+      bytes.once('close', release);
       reply.raw.setTimeout(STALL_MS, () => reply.raw.destroy());
       return await reply.send(bytes);
     } finally {

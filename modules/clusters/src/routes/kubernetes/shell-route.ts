@@ -12,6 +12,7 @@ import {
 } from '@svc/access';
 import { isAppError, toAppError, type AppError } from '@svc/errors';
 import {
+  callerKey,
   RateLimiter,
   rateLimitHeaders,
   renderNestedError,
@@ -154,7 +155,7 @@ export class ShellRoute implements UpgradeRoute {
     const grant = await access.authorize(asked);
     const cluster = await clusters.find(grant.workspaceUuid, name);
     if (cluster === undefined) throw clusterErrors.CLUSTER_NOT_FOUND({ details: { cluster: name } });
-    const decision = this.#limiter.take(principal.id);
+    const decision = this.#limiter.take(callerKey(principal));
     if (!decision.allowed) throw clusterErrors.RATE_LIMITED({ headers: rateLimitHeaders(decision) });
     const granted = createGrantedAccess(principal, shownAt, asked.action, grant);
     const right = rightToCluster(createGrantedRight(access, granted, shownAt.getTime()), clusters, cluster);

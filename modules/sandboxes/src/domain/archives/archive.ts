@@ -61,7 +61,10 @@ export interface ArchiveRepository {
   find(snapshotId: string): Promise<Archive | null>;
   /** A complete base, which is kept for an hour from now on. */
   useBase(base: string, format: string): Promise<Archive | null>;
-  /** Snapshots of the node that are not archived: first those that have not failed, the others in any order. */
+  /**
+   * Snapshots of the node that are not archived: first those that have not failed, and among them one of each
+   * workspace, then a second one of each, and so on.
+   */
   unarchived(node: string, limit: number): Promise<readonly Snapshot[]>;
   /** Unfinished archives of the node. */
   unfinished(node: string): Promise<readonly string[]>;

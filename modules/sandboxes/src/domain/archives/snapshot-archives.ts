@@ -36,7 +36,7 @@ export interface SnapshotArchivesDeps {
 
 /**
  * Copies of this node's snapshots in storage that all nodes reach, so that each of them can create sandboxes from any
- * snapshot. They are written in the background, one at a time, and removed with their snapshot.
+ * snapshot. They are written in the background, one at a time, with owners in turns, and removed with their snapshot.
  */
 export class SnapshotArchives {
   readonly #deps: SnapshotArchivesDeps;
@@ -125,12 +125,26 @@ export class SnapshotArchives {
     }
     const archives = driver.snapshots?.archives;
     if (archives === undefined) return;
-    const unarchived = await repository.unarchived(node, BATCH);
-    for (const id of this.#retries.keys()) if (unarchived.every((each) => each.id !== id)) this.#retries.delete(id);
-    for (const snapshot of unarchived) {
-      if (signal.aborted) return;
-      if ((this.#retries.get(snapshot.id) ?? 0) <= clock.nowMs()) await this.#archive(archives, snapshot, signal);
+    for (;;) {
+      const round = this.#roundOf(await repository.unarchived(node, BATCH));
+      if (round.length === 0) return;
+      for (const snapshot of round) {
+        if (signal.aborted) return;
+        await this.#archive(archives, snapshot, signal);
+      }
     }
+  }
+
+  /** One snapshot of each owner: the many of one delay those of others, new ones included, by one archive. */
+  #roundOf(unarchived: readonly Snapshot[]): readonly Snapshot[] {
+    const { clock, quotaLimits } = this.#deps;
+    for (const [id, retryAtMs] of this.#retries) if (retryAtMs <= clock.nowMs()) this.#retries.delete(id);
+    const round = new Map<string, Snapshot>();
+    for (const snapshot of unarchived) {
+      const owner = quotaLimits.shareOf(snapshot.workspaceUuid);
+      if (!this.#retries.has(snapshot.id) && !round.has(owner)) round.set(owner, snapshot);
+    }
+    return [...round.values()];
   }
 
   /** Removes archives that nothing needs, and what other nodes did not finish. Safe on every node at once. */

@@ -79,6 +79,8 @@ export interface LiveEgressRule extends Pick<EgressRule, 'host' | 'header' | 'qu
 
 /** Everything that a driver needs to apply the rules of a sandbox. */
 export interface LiveEgressRules {
+  /** The sandbox's workspace, whose connections have one share. */
+  readonly workspaceUuid: string;
   readonly rules: readonly LiveEgressRule[];
   readonly authority: EgressAuthority;
 }

@@ -139,7 +139,7 @@ export class RuleKeeper {
       const authority = await authorities.ensure(id);
       const states = await this.#states([{ workspaceUuid, rules }]); // before the values, so that a change is noticed
       const live = await this.#fill(workspaceUuid, rules);
-      await driver.applyRules?.(id, { rules: live, authority });
+      await driver.applyRules?.(id, { workspaceUuid, rules: live, authority });
       this.#applied.set(id, { workspaceUuid, rules, authority, state: stateOf(workspaceUuid, rules, states) });
     });
   }
@@ -181,7 +181,7 @@ export class RuleKeeper {
     this.#applied.set(id, { ...applied, state: '' });
     const rules = applied.rules.map((rule) => ({ ...rule, content: null }));
     await driver
-      .applyRules?.(id, { rules, authority: applied.authority })
+      .applyRules?.(id, { workspaceUuid: applied.workspaceUuid, rules, authority: applied.authority })
       .catch((cause: unknown) => log.error({ err: cause, sandbox: id }, 'secrets could not be withdrawn'));
   }
 }

@@ -1,10 +1,11 @@
-import type { Clock } from '@svc/runtime';
+import { Shares, type Clock } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import type { EventLog, LooseEvent } from './event-log.ts';
 import type { NewSandboxEvent } from './sandbox-event.ts';
 
 /** Long enough to batch a burst of terminals into one write, short enough to go unnoticed. */
 const FLUSH_AFTER_MS = 50;
+/** Of all workspaces together, of which each has a share. */
 const MAX_WAITING = 5_000;
 const BATCH = 200;
 
@@ -13,23 +14,30 @@ export class EventRecorder {
   readonly #events: EventLog;
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #waiting: LooseEvent[] = [];
+  readonly #waiting: { readonly event: LooseEvent; readonly release: () => void }[] = [];
+  readonly #shares: Shares;
   #cancel: (() => void) | null = null;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(events: EventLog, clock: Clock, log: Logger) {
+  constructor(events: EventLog, clock: Clock, log: Logger, maxWaiting = MAX_WAITING) {
+    this.#shares = new Shares({ capacity: maxWaiting, holders: { key: 'workspace', group: 'workspace' } });
     this.#events = events;
     this.#clock = clock;
     this.#log = log;
   }
 
   record(sandbox: { readonly id: string; readonly workspaceUuid: string }, event: NewSandboxEvent): void {
-    if (this.#waiting.length >= MAX_WAITING) {
-      this.#log.warn({ sandbox: sandbox.id, type: event.type }, 'too many events are queued; one was dropped');
+    const { refusal, release } = this.#shares.take(sandbox.workspaceUuid);
+    if (release === null) {
+      this.#log.warn(
+        { sandbox: sandbox.id, type: event.type, ...refusal },
+        'too many events are queued; one was dropped',
+      );
       return;
     }
     const at = this.#clock.now().toISOString();
-    this.#waiting.push({ ...event, workspaceUuid: sandbox.workspaceUuid, sandboxId: sandbox.id, at });
+    const { id: sandboxId, workspaceUuid } = sandbox;
+    this.#waiting.push({ event: { ...event, workspaceUuid, sandboxId, at }, release });
     this.#cancel ??= this.#clock.setTimer(() => {
       this.#cancel = null;
       this.#writing = this.#writing.then(() => this.#write());
@@ -47,9 +55,10 @@ export class EventRecorder {
   async #write(): Promise<void> {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, BATCH);
-      await this.#events.append(batch).catch((error: unknown) => {
+      await this.#events.append(batch.map(({ event }) => event)).catch((error: unknown) => {
         this.#log.error({ err: error, events: batch.length }, 'events could not be written');
       });
+      for (const { release } of batch) release();
     }
   }
 }

@@ -12,10 +12,13 @@ import { StageBuilder, type StageDeps, type StageImage, type StageResult } from 
 import type { TemplateFiles } from './template-files.ts';
 import type { BuildFailure, BuildOutcome, TemplateBuild, TemplateLayer, TemplateRepository } from './template.ts';
 
-const PARALLEL_BUILDS = 2;
-const MAX_WAITING = 64;
-const MAX_WAITING_OF_OWNER = 32;
-const MAX_WAITING_OF_WORKSPACE = 16;
+const PARALLEL_BUILDS = 3;
+/** The last slot serves other owners, however long these builds take. */
+const PARALLEL_BUILDS_OF_OWNER = 2;
+const PARALLEL_BUILDS_OF_WORKSPACE = 1;
+/** The quota of builds is reached long before these. */
+const MAX_WAITING = 4_096;
+const MAX_WAITING_OF_OWNER = 1_024;
 const READY_INTERVAL_MS = 500;
 const READY_LIMIT_MS = 300_000;
 
@@ -45,9 +48,9 @@ export class TemplateBuilder {
     this.#deps = deps;
     this.#slots = new FairSlots({
       capacity: PARALLEL_BUILDS,
-      capacityPerKey: 1,
+      capacityPerKey: PARALLEL_BUILDS_OF_WORKSPACE,
+      capacityPerGroup: PARALLEL_BUILDS_OF_OWNER,
       maxWaiting: MAX_WAITING,
-      maxItemsPerKey: MAX_WAITING_OF_WORKSPACE,
       maxItemsPerGroup: MAX_WAITING_OF_OWNER,
       groupOf: deps.context.quotaLimits.shareOf,
       refuse: () => sandboxErrors.TEMPLATES_BUSY({ headers: { 'retry-after': '60' } }),

@@ -88,7 +88,8 @@ export class TemplateService {
     const createdAt = context.clock.now().toISOString();
     const id = newTemplateId(context.random.bytes);
     const draft = { id, workspaceUuid, name: parsed.name, ownerId: maker.id, createdAt };
-    const template = await repository.ensure(draft, await context.quotaLimits.readLimits(workspaceUuid));
+    const limits = await context.quotaLimits.readLimits(workspaceUuid);
+    const template = await repository.ensure(draft, limits);
     const build: TemplateBuild = {
       id: context.random.uuid(), // as clients of E2B's protocol expect
       templateId: template.id,
@@ -106,7 +107,8 @@ export class TemplateService {
       startedAt: null,
       finishedAt: null,
     };
-    await repository.insertBuild(build);
+    await repository.insertBuild(build, limits);
+    await repository.pruneBuilds(template.id, KEPT_BUILDS);
     return [template, build];
   }
 

@@ -102,7 +102,8 @@ export interface TemplateRepository {
   remove(id: string): Promise<boolean>;
   count(workspaceUuid: string): Promise<number>;
 
-  insertBuild(build: TemplateBuild): Promise<void>;
+  /** Throws QUOTA_EXCEEDED. */
+  insertBuild(build: TemplateBuild, limits: Limits): Promise<void>;
   findBuild(id: string): Promise<TemplateBuild | null>;
   /** Newest first. */
   builds(templateId: string, limit: number): Promise<readonly TemplateBuild[]>;

@@ -1,5 +1,5 @@
 import { isAppError } from '@svc/errors';
-import { grantedAccessOf, grantOf, principalOf, rateLimitHeaders, type HttpApp } from '@svc/http';
+import { grantedAccessOf, grantOf, principalOf, type HttpApp } from '@svc/http';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Sandbox } from '../../domain/sandbox.ts';
@@ -35,11 +35,7 @@ export function registerForkRoute(app: HttpApp, deps: ControlDeps): void {
     { config: { action: 'sandbox:create' }, schema: { hide: true, params: e2bIdParams, body } },
     async (request, reply) => {
       const principal = principalOf(request);
-      const decision = createLimiter.take(principal.id);
-      if (!decision.allowed) {
-        const details = { retry_after_seconds: decision.retryAfterSeconds };
-        throw sandboxErrors.RATE_LIMITED({ details, headers: rateLimitHeaders(decision) });
-      }
+      await createLimiter.admit(principal, grantOf(request).workspaceUuid);
       const { workspaceUuid } = grantOf(request);
       const { id: sandboxId } = await findSandbox(service, clock, workspaceUuid, request.params.id);
       const { count = 1, timeout = DEFAULT_TIMEOUT_SECONDS } = request.body ?? {};

@@ -1,11 +1,10 @@
 import { isAppError } from '@svc/errors';
-import { grantOf, principalOf, rateLimitHeaders, type HttpApp } from '@svc/http';
+import { grantOf, principalOf, type HttpApp } from '@svc/http';
 import { Type } from 'typebox';
 import type { MetricSample, MetricStore } from '../../domain/metrics/metric-sample.ts';
 import type { MetricSampler } from '../../domain/metrics/metric-sampler.ts';
 import type { Sandbox } from '../../domain/sandbox.ts';
 import { NAME_PATTERN } from '../../domain/identifiers.ts';
-import { sandboxErrors } from '../../errors.ts';
 import { creatorFields, snapshotLimitOf } from '../../routes/create-request.ts';
 import { renderSnapshot } from './create-body.ts';
 import { listOfTexts, textsOf } from './query-lists.ts';
@@ -44,11 +43,7 @@ function registerSnapshots(
     { config: { action: 'sandbox:update' }, schema: { hide: true, params: e2bIdParams, body } },
     async (request, reply) => {
       const principal = principalOf(request);
-      const decision = createLimiter.take(principal.id);
-      if (!decision.allowed) {
-        const details = { retry_after_seconds: decision.retryAfterSeconds };
-        throw sandboxErrors.RATE_LIMITED({ details, headers: rateLimitHeaders(decision) });
-      }
+      await createLimiter.admit(principal, grantOf(request).workspaceUuid);
       const { workspaceUuid } = grantOf(request);
       const { id: sandboxId } = await findSandbox(service, clock, workspaceUuid, request.params.id);
       const wanted = { workspaceUuid, maker: creatorFields(principal), sandboxId, name: request.body?.name ?? null };

@@ -1,5 +1,6 @@
-import { grantedAccessOf, grantOf, principalOf, rateLimitHeaders, type HttpApp, type RateLimiter } from '@svc/http';
+import { grantedAccessOf, grantOf, principalOf, type HttpApp } from '@svc/http';
 import type { Clock } from '@svc/runtime';
+import type { CallerLimiter } from '../../domain/admission.ts';
 import type { FastifyRequest } from 'fastify';
 import { Type, type Static } from 'typebox';
 import type { SandboxContext } from '../../domain/context.ts';
@@ -32,7 +33,7 @@ export interface ControlDeps extends CreateDeps, AddressDeps {
   readonly mounts: MountService;
   readonly clock: Clock;
   readonly context: SandboxContext;
-  readonly createLimiter: RateLimiter;
+  readonly createLimiter: CallerLimiter;
 }
 
 export const e2bIdParams = Type.Object({ id: Type.String({ maxLength: 100 }) });
@@ -51,11 +52,7 @@ function registerCreate(app: HttpApp, deps: ControlDeps): void {
       { config: { action: 'sandbox:create' }, schema: { hide: true, body: createSandboxSchema } },
       async (request, reply) => {
         const principal = principalOf(request);
-        const decision = createLimiter.take(principal.id);
-        if (!decision.allowed) {
-          const details = { retry_after_seconds: decision.retryAfterSeconds };
-          throw sandboxErrors.RATE_LIMITED({ details, headers: rateLimitHeaders(decision) });
-        }
+        await createLimiter.admit(principal, grantOf(request).workspaceUuid);
         const grant = grantOf(request);
         const wanted = await toDomainRequest(request.body, principal, grant, deps);
         const sandbox = await service.create(wanted, CREATE_WAIT_MS, goneSignal(reply));

@@ -1,4 +1,4 @@
-import { grantOf, principalOf, rateLimitHeaders, type HttpApp } from '@svc/http';
+import { grantOf, principalOf, type HttpApp } from '@svc/http';
 import { Type, type Static } from 'typebox';
 import { isSnapshotId } from '../../domain/identifiers.ts';
 import type { TemplateService } from '../../domain/templates/template-service.ts';
@@ -49,11 +49,7 @@ function registerBuilding(app: HttpApp, deps: TemplateDeps): void {
     { config: { action: 'template:create' }, schema: { hide, body: requestBody } },
     async (request, reply) => {
       const principal = principalOf(request);
-      const decision = createLimiter.take(principal.id);
-      if (!decision.allowed) {
-        const details = { retry_after_seconds: decision.retryAfterSeconds };
-        throw sandboxErrors.RATE_LIMITED({ details, headers: rateLimitHeaders(decision) });
-      }
+      await createLimiter.admit(principal, grantOf(request).workspaceUuid);
       const {
         name,
         alias,

@@ -1,8 +1,7 @@
-import { grantOf, principalOf, rateLimitHeaders, type HttpApp } from '@svc/http';
+import { grantOf, principalOf, type HttpApp } from '@svc/http';
 import { Type } from 'typebox';
 import { NAME_PATTERN } from '../../domain/identifiers.ts';
 import type { Volume } from '../../domain/volumes/volume.ts';
-import { sandboxErrors } from '../../errors.ts';
 import { creatorFields } from '../../routes/create-request.ts';
 import { e2bIdParams, type ControlDeps } from './sandbox-routes.ts';
 
@@ -28,11 +27,7 @@ export function registerE2bVolumeRoutes(app: HttpApp, { prefix, volumes, createL
     { config: { action: 'volume:create' }, schema: { hide: true, body } },
     async (request, reply) => {
       const principal = principalOf(request);
-      const decision = createLimiter.take(principal.id);
-      if (!decision.allowed) {
-        const details = { retry_after_seconds: decision.retryAfterSeconds };
-        throw sandboxErrors.RATE_LIMITED({ details, headers: rateLimitHeaders(decision) });
-      }
+      await createLimiter.admit(principal, grantOf(request).workspaceUuid);
       const { workspaceUuid } = grantOf(request);
       const wanted = { workspaceUuid, maker: creatorFields(principal), name: request.body.name };
       const made = await volumes.create({ ...wanted, sizeMb: null, source: null });

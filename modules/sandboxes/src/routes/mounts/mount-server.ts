@@ -64,6 +64,11 @@ export class MountServer {
     }
   }
 
+  /** Null if there is no such sandbox. */
+  async workspaceOf(sandboxId: string): Promise<string | null> {
+    return (await this.#deps.repository.find(sandboxId))?.workspaceUuid ?? null;
+  }
+
   close(): void {
     for (const [key, mount] of this.#held) this.#drop(key, mount);
   }

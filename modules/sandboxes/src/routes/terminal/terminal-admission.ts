@@ -9,7 +9,8 @@ import {
   type Principal,
   isTrustedOrigin,
 } from '@svc/access';
-import { rateLimitHeaders, type RateLimiter, type UpgradeHold, type UpgradeRequest } from '@svc/http';
+import type { UpgradeHold, UpgradeRequest } from '@svc/http';
+import type { CallerLimiter } from '../../domain/admission.ts';
 import type { Sandbox } from '../../domain/sandbox.ts';
 import type { SandboxService } from '../../domain/sandbox-service.ts';
 import type { Tickets } from '../../domain/tickets.ts';
@@ -25,7 +26,7 @@ export interface AdmissionOptions {
   readonly audit: AuditLog;
   readonly service: SandboxService;
   readonly tickets: Tickets;
-  readonly limiter: RateLimiter;
+  readonly limiter: CallerLimiter;
   readonly now: () => Date;
   readonly allowedOrigins: readonly string[];
 }
@@ -88,11 +89,7 @@ export class TerminalAdmission {
   }
 
   async #note({ client, requestId }: UpgradeRequest, principal: Principal, sandbox: Sandbox): Promise<void> {
-    const decision = this.#options.limiter.take(principal.id);
-    if (!decision.allowed) {
-      const details = { retry_after_seconds: decision.retryAfterSeconds };
-      throw sandboxErrors.RATE_LIMITED({ details, headers: rateLimitHeaders(decision) });
-    }
+    await this.#options.limiter.admit(principal, sandbox.workspaceUuid);
     await this.#options.audit.record({
       principal,
       action: ACTION,

@@ -26,7 +26,7 @@ import { fields, LauncherFailure } from './launcher-process.ts';
 import { LocalBuilds } from './local-builds.ts';
 import { LocalSnapshots } from './local-snapshots.ts';
 import { LocalVolumes } from './local-volumes.ts';
-import { LocalMounts, type ServeMount } from './local-mounts.ts';
+import { LocalMounts, type SandboxTenants, type ServeMount } from './local-mounts.ts';
 import { prepareMachine, type Machine } from './machine.ts';
 import type { RuntimeKind } from './runtime.ts';
 import { LocalPreparedStarts, type PreparedKind } from './local-prepared-starts.ts';
@@ -52,6 +52,8 @@ export interface LocalDriverOptions {
   readonly egressRefused: (sandboxId: string, host: string) => void;
   /** Serves requests for mounted buckets. */
   readonly serveMount: ServeMount;
+  /** Who has shares of connections. */
+  readonly tenants: SandboxTenants;
   /** Issues certificates of the authority of a sandbox. */
   readonly issueCertificate: IssueCertificate;
   /** Kind and number of prepared starts. */
@@ -312,7 +314,7 @@ export class LocalDriver implements SandboxDriver {
   /** Adopts sandboxes that kept running; cleans up unfinished starts, stops and prepared starts. */
   async #takeOver(machine: Machine): Promise<void> {
     const { addressPrefix, egressRefused: refused, issueCertificate: issue, log, prepared, newId } = this.#options;
-    const egress = new LocalEgress({ machine, addressPrefix, refused, issue, log });
+    const egress = new LocalEgress({ machine, addressPrefix, refused, issue, tenants: this.#options.tenants, log });
     this.#egress = egress;
     await egress.open();
     await this.#mounts.open();

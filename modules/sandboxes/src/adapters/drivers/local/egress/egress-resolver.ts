@@ -1,9 +1,12 @@
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
+import { Shares } from '@svc/runtime';
 import type { Transport } from './relay-question.ts';
 
-const MAX_TCP_CLIENTS = 64;
+/** Of all sandboxes together, and of one. */
+const MAX_TCP_CLIENTS = 256;
+const MAX_TCP_CLIENTS_PER_SANDBOX = 8;
 const TCP_IDLE_MS = 10_000;
 /** Upper bound of a query with one name. */
 const MAX_QUESTION_BYTES = 600;
@@ -34,8 +37,17 @@ export class EgressResolver {
         await once(udp, 'listening');
         const { port } = udp.address();
         const clients = new Set<Socket>();
-        const tcp = createServer((client) => serveTcp(client, clients, answer));
-        tcp.maxConnections = MAX_TCP_CLIENTS;
+        const shares = new Shares({
+          capacity: MAX_TCP_CLIENTS,
+          capacityPerKey: MAX_TCP_CLIENTS_PER_SANDBOX,
+          holders: { key: 'sandbox', group: 'sandbox' },
+        });
+        const tcp = createServer((client) => {
+          const { release } = shares.take(client.remoteAddress ?? '');
+          if (release === null) return void client.destroy();
+          client.once('close', release);
+          serveTcp(client, clients, answer);
+        });
         tcp.listen(port, address);
         await once(tcp, 'listening');
         udp.on('message', (message, { address: from, port: fromPort }) => {

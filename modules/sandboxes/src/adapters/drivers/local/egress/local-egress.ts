@@ -4,6 +4,7 @@ import { runTool } from '../../../images/run-tool.ts';
 import type { IssueCertificate } from '../gateway/host-certificates.ts';
 import { SecretGateways } from '../gateway/secret-gateways.ts';
 import { noSteeringRules, steeredInterfaces } from '../gateway/steering-rules.ts';
+import type { SandboxTenants } from '../local-mounts.ts';
 import type { Machine } from '../machine.ts';
 import { EgressGuard } from './egress-guard.ts';
 import { closedRules, linkOf } from './egress-rules.ts';
@@ -16,6 +17,7 @@ export interface LocalEgressOptions {
   readonly refused: (sandboxId: string, host: string) => void;
   /** Issues certificates of a sandbox's authority. */
   readonly issue: IssueCertificate;
+  readonly tenants: Pick<SandboxTenants, 'shareOf'>;
   readonly log: Logger;
 }
 
@@ -27,12 +29,12 @@ export class LocalEgress {
 
   constructor(options: LocalEgressOptions) {
     this.#options = options;
-    const { machine, addressPrefix, refused, issue, log } = options;
+    const { machine, addressPrefix, refused, issue, tenants, log } = options;
     const gateway = `${addressPrefix}.0.1`;
     const load = (rules: string): Promise<void> => this.#load(rules);
     const nowMs = Date.now;
     this.#guard = new EgressGuard({ gateway, nameservers: machine.nameservers, load, refused, nowMs, log });
-    this.#gateways = new SecretGateways({ gateway, guard: this.#guard, load, issue, nowMs });
+    this.#gateways = new SecretGateways({ gateway, guard: this.#guard, load, issue, nowMs, shareOf: tenants.shareOf });
   }
 
   /** Removes what a previous process left in the firewall for rules. They are applied again. */

@@ -20,7 +20,7 @@ const HANDSHAKE_MS = 10_000;
 const IDLE_MS = 15 * 60_000;
 const KEPT_MS = 60_000;
 
-export interface SecretGatewayOptions extends LiveEgressRules {
+export interface SecretGatewayOptions extends Omit<LiveEgressRules, 'workspaceUuid'> {
   /** Whether the sandbox's allowlist has the host, or it has none. */
   readonly isAllowed: (host: string) => boolean;
   readonly issue: IssueCertificate;

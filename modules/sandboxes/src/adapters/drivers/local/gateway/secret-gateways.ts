@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { Shares } from '@svc/runtime';
 import type { LiveEgressRules } from '../../../../domain/egress-rules/egress-rule.ts';
 import { allowsHost, ANY_NAME } from '../../../../domain/egress-hosts.ts';
 import type { EgressGuard, SandboxLink } from '../egress/egress-guard.ts';
@@ -8,21 +9,26 @@ import { SecretGateway } from './secret-gateway.ts';
 import { noSteeringRules, steeringRules } from './steering-rules.ts';
 import { createUpstreamLookup } from './upstream-lookup.ts';
 
-/** Of all sandboxes together; each takes memory for TLS on both sides. */
+/** Of all sandboxes together, of which each workspace and owner has a share; each takes memory for TLS on both sides. */
 const MAX_CONNECTIONS = 2000;
 
 export interface SecretGatewaysOptions {
   /** The host's address on every sandbox link. */
   readonly gateway: string;
-  readonly guard: EgressGuard;
+  readonly guard: Pick<EgressGuard, 'allowedTargets' | 'openPort' | 'resolveFor' | 'resolvers' | 'steer'>;
   /** Loads rules into the firewall. */
   readonly load: (rules: string) => Promise<void>;
   readonly issue: IssueCertificate;
   readonly nowMs: () => number;
+  /** The owner of a workspace, all of whose workspaces have one share. */
+  readonly shareOf: (workspaceUuid: string) => string;
+  /** Defaults to 2,000. */
+  readonly maxConnections?: number;
 }
 
 interface Steered {
   readonly link: SandboxLink;
+  readonly workspaceUuid: string;
   readonly gateway: SecretGateway;
 }
 
@@ -30,10 +36,13 @@ interface Steered {
 export class SecretGateways {
   readonly #options: SecretGatewaysOptions;
   readonly #byAddress = new Map<string, Steered>();
+  readonly #shares: Shares;
   #listener: Promise<GatewayListener> | null = null;
 
   constructor(options: SecretGatewaysOptions) {
     this.#options = options;
+    const { maxConnections: capacity = MAX_CONNECTIONS, shareOf } = options;
+    this.#shares = new Shares({ capacity, groupOf: shareOf, holders: { key: 'workspace', group: 'owner' } });
   }
 
   /** Applies rules to a running sandbox. Its queries are answered, and its connections led here, from then on. */
@@ -55,7 +64,7 @@ export class SecretGateways {
     const lookup = createUpstreamLookup((host) => guard.resolveFor(link, host));
     const isAllowed = (host: string): boolean => allowsName(guard.allowedTargets(link), host);
     const gateway = new SecretGateway({ ...live, isAllowed, issue, lookup, nowMs });
-    this.#byAddress.set(link.address, { link, gateway });
+    this.#byAddress.set(link.address, { link, workspaceUuid: live.workspaceUuid, gateway });
     const questions = guard.allowedTargets(link) === null ? { resolvers: guard.resolvers, port } : null;
     guard.steer(link, gateway.hosts);
     try {
@@ -96,7 +105,7 @@ export class SecretGateways {
 
   /** The address exists only once a sandbox has it on its link. */
   async #open(): Promise<GatewayListener> {
-    this.#listener ??= GatewayListener.open(this.#options.gateway, (...connection) => this.#accept(...connection));
+    this.#listener ??= GatewayListener.open(this.#options.gateway, (...connection) => this.accept(...connection));
     const opening = this.#listener;
     return opening.catch((error: unknown) => {
       if (this.#listener === opening) this.#listener = null;
@@ -104,12 +113,16 @@ export class SecretGateways {
     });
   }
 
-  #accept(socket: Socket, from: string, isSecure: boolean): void {
+  /** Takes an accepted connection from the address of a sandbox; closes it beyond the share of the workspace. */
+  accept(socket: Socket, from: string, isSecure: boolean): void {
     const steered = this.#byAddress.get(from);
-    let open = 0;
-    for (const { gateway } of this.#byAddress.values()) open += gateway.connectionCount;
-    if (steered === undefined || open >= MAX_CONNECTIONS) socket.destroy();
-    else steered.gateway.accept(socket, isSecure);
+    const share = steered === undefined ? null : this.#shares.take(steered.workspaceUuid);
+    if (steered === undefined || share === null || share.refusal !== null) {
+      socket.destroy();
+      return;
+    }
+    socket.once('close', share.release);
+    steered.gateway.accept(socket, isSecure);
   }
 }
 
