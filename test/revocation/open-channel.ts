@@ -98,7 +98,7 @@ export async function openUpload(url: string, asked: Asked, stored: () => Promis
   });
   const early = await Promise.race([once(outgoing, 'continue').then(() => null), answered]);
   if (early !== null) throw new Error(`${url}: ${early}`);
-  const timer = setInterval(() => outgoing.write('more'), 100);
+  const timer = setInterval(() => outgoing.write('more'), 500);
   outgoing.once('close', () => clearInterval(timer));
   const verify = async (): Promise<void> => {
     if (await stored()) throw new Error(`${url} was stored`);
