@@ -27,7 +27,7 @@ describe('a sandbox', () => {
   let callers: Readonly<Record<string, FakeCaller | null>>;
 
   beforeAll(async () => {
-    platform = await startPlatform({ driver, config: { ssh: { port: 0 } } });
+    platform = await startPlatform({ driver, config: { ssh: { port: 0, max_connections: 100 } } });
     const { access, owner } = platform;
     const created = await platform.call('POST', '/api/containers?wait_ms=10000', { body: { image: 'busybox' } });
     id = String(created.body['id']);
