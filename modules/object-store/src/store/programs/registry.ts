@@ -35,6 +35,8 @@ import {
 import { bucketDocuments, putBucketDocument, setBucketEncryption, setVersioning } from './bucket-document-programs.ts';
 import { changeAttributes } from './change-attributes.ts';
 import { copyObject } from './copy-commands.ts';
+import { abandonFork, copyToFork, forkBucket } from './fork-commands.ts';
+import { findFork, openForks } from './fork-queries.ts';
 import { completeUpload } from './complete-upload.ts';
 import {
   claimDomain,
@@ -103,6 +105,9 @@ export const commandPrograms: CommandPrograms = {
   softDeleteBucket,
   restoreBucket,
   purgeBucket,
+  forkBucket,
+  copyToFork,
+  abandonFork,
   putBucketDocument,
   replaceBucketDocuments,
   setBucketEncryption,
@@ -173,6 +178,8 @@ export const queryPrograms: QueryPrograms = {
   workspaceUsage,
   listDeletedBuckets,
   bucketsToPurge,
+  findFork,
+  openForks,
   findObject,
   listObjects,
   listObjectVersions,

@@ -15,6 +15,7 @@ import { describeBlobRecords } from '../../contract/blob-records-contract.ts';
 import { describeCopies } from '../../contract/copy-contract.ts';
 import { tenantLimits, type OpenMetadata } from '../../support/metadata-bench.ts';
 import { describeDomains } from '../../contract/domain-contract.ts';
+import { describeForks } from '../../contract/fork-contract.ts';
 import { describeKeyRotation } from '../../contract/key-rotation-contract.ts';
 import { describeLifecycle } from '../../contract/lifecycle-contract.ts';
 import { describeMetadataStore } from '../../contract/metadata-contract.ts';
@@ -49,6 +50,7 @@ describe.runIf(sqliteRunsHere())('the metadata store on SQLite', () => {
   describeLifecycle(open);
   describeUsageHistory(open);
   describeKeyRotation(open);
+  describeForks(open);
 });
 
 const title = 'the metadata store on PostgreSQL';
@@ -82,6 +84,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   describeLifecycle(open);
   describeUsageHistory(open);
   describeKeyRotation(open);
+  describeForks(open);
 
   it('keeps every key and exact counts when two replicas write the same keys in opposite orders', async () => {
     if (source === undefined) throw new Error('the server is there only while the suite runs');
