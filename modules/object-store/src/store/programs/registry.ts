@@ -18,9 +18,11 @@ import {
   bucketsToPurge,
   findBucket,
   findBucketById,
+  findFork,
   isProvisioned,
   listBuckets,
   listDeletedBuckets,
+  openForks,
   workspaceUsage,
 } from './bucket-queries.ts';
 import {
@@ -36,7 +38,6 @@ import { bucketDocuments, putBucketDocument, setBucketEncryption, setVersioning 
 import { changeAttributes } from './change-attributes.ts';
 import { copyObject } from './copy-commands.ts';
 import { abandonFork, copyToFork, forkBucket } from './fork-commands.ts';
-import { findFork, openForks } from './fork-queries.ts';
 import { completeUpload } from './complete-upload.ts';
 import {
   claimDomain,
