@@ -155,7 +155,7 @@ describe('mounts of buckets', () => {
 
   describe('of forks', () => {
     const models = { bucket: 'models', path: '/models', read_only: true };
-    const names = () => [...buckets.ids.keys()].map((key) => key.split('/')[1]).toSorted();
+    const names = (): string[] => [...buckets.ids.keys()].map((key) => key.split('/')[1] ?? '').toSorted();
     const fork = (id: string, body: object = {}, query = '') =>
       platform.call('POST', `/api/sandboxes/${id}/fork?wait_ms=10000${query}`, { body });
     const drop = (id: string, query = 'drop_data=true') => platform.call('DELETE', `/api/sandboxes/${id}?${query}`);

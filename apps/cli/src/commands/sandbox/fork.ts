@@ -45,6 +45,6 @@ export function registerSandboxFork(parent: Command): void {
     );
 }
 
-function forkedBuckets({ mounts = [] }: SandboxInfo): [path: string, bucket: string][] {
+function forkedBuckets({ mounts }: SandboxInfo): [path: string, bucket: string][] {
   return mounts.flatMap(({ path, bucket, forked_from: source }) => (source === undefined ? [] : [[path, bucket]]));
 }

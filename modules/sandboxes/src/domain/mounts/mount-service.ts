@@ -170,8 +170,9 @@ function isForked({ forkedFrom }: BucketMount): boolean {
 }
 
 /** The bucket belongs to another sandbox, which alone may drop it. */
-function toShared({ forkedFrom: _, ...mount }: BucketMount): BucketMount {
-  return mount;
+function toShared(mount: BucketMount): BucketMount {
+  const { forkedFrom: _source, ...shared } = mount;
+  return shared;
 }
 
 /** Throws BUCKET_NOT_FORKED with the object store's reason. */
