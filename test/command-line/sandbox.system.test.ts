@@ -217,6 +217,9 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
     for (const name of ['second', 'third']) {
       expect(await svc.answer(['sandbox', 'exec', name, 'cat /root/kept'])).toBe('kept\n');
     }
+    const wrong = await svc.run(['sandbox', 'fork', 'box', '--mounts', 'other']);
+    expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining('fork or share')]);
+    expect(await svc.json(['sandbox', 'rm', 'third', '--drop-data'])).toMatchObject({ failed: 0 });
     expect(await svc.answer(['sandbox', 'snapshot', 'rm', id])).toBe(`Deleted snapshot ${id}\n`);
   });
 });

@@ -39,6 +39,17 @@ describe('svc bucket, key and login', () => {
     expect(await names()).toEqual(['some-photos']);
   });
 
+  it('forks buckets', async () => {
+    expect(await svc.answer(['bucket', 'fork', 'some-photos', 'Branch One'])).toBe(
+      'Forked bucket some-photos to branch-one with 0 objects\n',
+    );
+    const named = await svc.json<{ name: string }>(['bucket', 'fork', 'branch-one', '--no-wait']);
+    expect(named).toMatchObject({ name: expect.stringMatching(/^branch-one-fork-/), source: 'branch-one' });
+    const taken = await svc.run(['bucket', 'fork', 'some-photos', 'branch-one']);
+    expect([taken.exitCode, taken.stderr]).toEqual([1, expect.stringMatching(/^svc: /)]);
+    for (const name of [named.name, 'branch-one']) await svc.answer(['bucket', 'rm', name]);
+  });
+
   it('changes bucket settings and restores defaults', async () => {
     const settings = ['bucket', 'settings', 'set', 'some-photos'];
     await svc.answer([...settings, 'publicDefault=true', 'cacheControl=max-age=60', 'quota={"max_bytes":1000000}']);

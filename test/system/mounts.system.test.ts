@@ -104,6 +104,50 @@ describeRequiring(['linux', 'root'], 'a bucket in a sandbox', () => {
     await waitFor(() => programs().length === 0);
   });
 
+  it('is forked with its sandbox: neither side sees what the other writes, until both are dropped', async () => {
+    const [name, shared] = [await newBucket(), await newBucket()];
+    const mounts = [
+      { bucket: name, path: '/data' },
+      { bucket: shared, path: '/shared', read_only: true },
+    ];
+    const origin = await sandboxes().create({ image: 'busybox', mounts }, { waitMs: 120_000 });
+    await shell(origin, 'echo before > /data/file; dd if=/dev/urandom of=/data/big bs=1M count=2 2>/dev/null');
+    const sum = await shell(origin, 'md5sum < /data/big');
+    const [fork] = await origin.fork();
+    if (fork === undefined) throw new Error('there is one fork');
+    const [data, kept] = fork.info.mounts;
+    expect(data).toMatchObject({ path: '/data', forked_from: name });
+    expect(kept).toMatchObject({ bucket: shared, read_only: true });
+    expect(await shell(fork, 'cat /data/file; md5sum < /data/big')).toBe(`before\n${sum}`);
+    await shell(fork, 'echo fork > /data/file; echo new > /data/in-fork; rm /data/big');
+    await shell(origin, 'echo origin > /data/file; echo new > /data/in-origin');
+    expect(await shell(fork, 'cat /data/file; ls /data')).toBe('fork\nfile\nin-fork\n');
+    expect(await shell(origin, 'cat /data/file; ls /data; md5sum < /data/big')).toBe(
+      `origin\nbig\nfile\nin-origin\n${sum}`,
+    );
+    await fork.delete({ dropData: true });
+    const names = async () => (await api.get<{ data: { buckets: { name: string }[] } }>(store())).data.buckets;
+    expect((await names()).map((each) => each.name)).not.toContain(data?.bucket);
+    expect(await shell(origin, 'cat /data/file')).toBe('origin\n');
+    await origin.delete();
+  });
+
+  it('is forked to the end although the platform was killed', async () => {
+    const name = await newBucket();
+    const sandbox = await mounted({}, name);
+    await shell(sandbox, 'for n in 1 2 3; do echo $n > /data/$n; done');
+    const fork = `${name}-fork`;
+    await api.post(`${store()}/${name}/fork?wait_ms=0`, { name: fork });
+    await platform.kill();
+    await start();
+    await shell(await sandboxes().get(sandbox.id), 'echo later > /data/1');
+    const state = () => api.get<{ data: { state: string } }>(`${store()}/${fork}/fork`);
+    await waitFor(async () => (await state()).data.state === 'ready');
+    const other = await mounted({}, fork);
+    expect(await shell(other, 'cat /data/*')).toBe('1\n2\n3\n');
+    await Promise.all([(await sandboxes().get(sandbox.id)).delete(), other.delete()]);
+  });
+
   it.each(['kill', 'stop'] as const)(
     'loses nothing that was closed, and works on, after a %s of the platform',
     async (end) => {

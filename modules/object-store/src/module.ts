@@ -9,6 +9,7 @@ import { fsck, type FsckReport } from './domain/fsck.ts';
 import { createServices, type StoreServices } from './domain/services.ts';
 import { registerManagementRoutes } from './routes/index.ts';
 import { createBucketFolders, type BucketFolders } from './routes/folders/bucket-folders.ts';
+import { createFolderForks, type FolderForks } from './routes/folders/folder-forks.ts';
 import { createPublicHost } from './routes/public-host.ts';
 import { PublicOrigin } from './routes/public-origin.ts';
 import { Cursors } from './routes/objects/cursor.ts';
@@ -35,7 +36,7 @@ export interface ObjectStoreModule extends ServiceModule<ObjectStoreState> {
   /** For the two listeners of custom domains. */
   readonly sites: Sites;
   /** For mounts in sandboxes. */
-  readonly folders: BucketFolders;
+  readonly folders: BucketFolders & FolderForks;
   /**
    * Call after the listeners are closed. Waits for the background loops and the last commit, then closes everything.
    */
@@ -104,7 +105,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
     registerUpgrades: (router) => router.addFirst(publicHost.upgrades),
     s3: { handler: s3.handle, configure: s3.configure, onSlowBody: s3.onSlowBody },
     sites,
-    folders: createBucketFolders(services, log),
+    folders: { ...createBucketFolders(services, log), ...createFolderForks(services) },
     start: async (signal) => {
       running = background.run(AbortSignal.any([signal, stop.signal]));
     },

@@ -139,7 +139,7 @@ async function assembleBase(deps: SandboxesDependencies) {
   const { access, rights, buckets = null } = deps;
   const mountServer = new MountServer({ repository, access, rights, buckets, clock, log });
   const driver = deps.driver ?? (await createDriver(deps, folder, catalog, images, refused, mountServer));
-  const mounts = new MountService({ access, buckets, driver });
+  const mounts = new MountService({ access, buckets, driver, repository, log });
   const { node, nodes, quotaLimits } = deps;
   const places = createPlaces(driver, quotaLimits, deps.traffic ?? unlimitedTraffic, deps.metrics);
   const random = systemRandom;

@@ -86,6 +86,7 @@ export { fetchSender, type BodySender, type SendAnswer, type SendRequest } from 
 export type {
   Bucket,
   BucketDeletion,
+  BucketFork,
   BucketLocation,
   BucketNotifications,
   BucketSettings,

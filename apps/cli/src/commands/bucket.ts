@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { registerBucketCreate } from './bucket/create.ts';
 import { registerBucketDeleted } from './bucket/deleted.ts';
 import { registerBucketEncryption } from './bucket/encryption.ts';
+import { registerBucketFork } from './bucket/fork.ts';
 import { registerBucketLifecycle } from './bucket/lifecycle.ts';
 import { registerBucketList } from './bucket/list.ts';
 import { registerBucketLocation } from './bucket/location.ts';
@@ -17,6 +18,7 @@ export function registerBucketCommand(program: Command): void {
   const bucket = program.command('bucket').description('Manage buckets and their settings');
   registerBucketList(bucket);
   registerBucketCreate(bucket);
+  registerBucketFork(bucket);
   registerBucketRemove(bucket);
   registerBucketDeleted(bucket);
   registerBucketRestore(bucket);

@@ -21,7 +21,7 @@ export function createBackground(
   services: StoreServices,
   { worker: domains }: CustomDomains,
 ): Background {
-  const { deps, notifications, configurations, lifecycle, traffic } = services;
+  const { deps, notifications, configurations, lifecycle, forks, traffic } = services;
   const { metadata, blobs, secrets, hashing } = deps;
   const janitor = new Janitor(deps, services.credentials);
   const scrubber = new Scrubber({ metadata, blobs, kernel: hashing.kernels.crc, log, metrics, clock });
@@ -31,7 +31,7 @@ export function createBackground(
   const { activeReads } = deps;
   const graceMs = config.trash_grace_seconds * 1_000;
   const fence = new ReadFence({ metadata, activeReads, holder, graceMs, clock, log });
-  const leased = [lifecycle, domains, dispatcher, usage, rotation];
+  const leased = [lifecycle, forks, domains, dispatcher, usage, rotation];
   const { enabled: scrubs, cycle_days: days, bytes_per_second: bytesPerSecond } = config.scrub;
   return {
     run: (signal) =>

@@ -16,6 +16,16 @@ export function sanitizeBucketName(wanted: string): string {
   return name;
 }
 
+const FORK_DIGITS = '0123456789abcdefghijklmnopqrstuvwxyz';
+const FORK_LENGTH = 8;
+
+/** A free name for a fork: the source's, shortened if necessary, `-fork-` and random characters. */
+export function forkName(source: string, random: (size: number) => Buffer): string {
+  const id = Array.from(random(FORK_LENGTH), (byte) => FORK_DIGITS[byte % FORK_DIGITS.length]).join('');
+  const suffix = `-fork-${id}`;
+  return `${source.slice(0, MAX_LENGTH - suffix.length).replace(/[^a-z0-9]+$/, '')}${suffix}`;
+}
+
 const LABEL = '[a-z0-9](?:[a-z0-9-]*[a-z0-9])?';
 const NAME = new RegExp(String.raw`^${LABEL}(?:\.${LABEL})*$`);
 const ADDRESS = /^\d+(?:\.\d+){3}$/;

@@ -19,6 +19,8 @@ export interface NewBucket {
 export interface BucketService {
   /** The first bucket of a workspace provisions its store. */
   create(bucket: NewBucket): Promise<BucketRecord>;
+  /** What the workspace and its owner may store. The number of buckets defaults to the configured limit. */
+  readLimits(workspaceUuid: string): Promise<Limits>;
   /** Throws `NoSuchBucket`. */
   get(name: string): Promise<BucketRecord>;
   /** Like `get`, but treats a bucket of another workspace as missing. */
@@ -54,7 +56,6 @@ export function createBucketService(deps: StoreDeps): BucketService {
     if (bucket === null) throw storeErrors.NoSuchBucket({ details: { resource: name } });
     return bucket;
   };
-  /** Defaults to the configured limit. */
   const readLimits = async (workspaceUuid: string): Promise<Limits> => {
     const limits = await deps.quotaLimits.readLimits(workspaceUuid);
     const byDefault = { [storeQuotas.buckets.name]: config.limits.buckets_per_workspace };
@@ -62,6 +63,7 @@ export function createBucketService(deps: StoreDeps): BucketService {
   };
   return {
     get,
+    readLimits,
     getOwn: async (name, workspaceUuid) => {
       const bucket = await get(name);
       if (bucket.workspaceUuid !== workspaceUuid) throw storeErrors.NoSuchBucket({ details: { resource: name } });

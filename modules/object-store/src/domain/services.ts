@@ -1,4 +1,5 @@
 import { UploadAdmission } from './admission.ts';
+import { BucketForks } from './bucket-forks.ts';
 import { BucketConfigurations } from './bucket-configurations.ts';
 import { createBucketService, type BucketService } from './bucket-service.ts';
 import { createContentStore, type ContentStore } from './content/content-store.ts';
@@ -18,6 +19,7 @@ export interface StoreServices {
   readonly deps: StoreDeps;
   readonly content: ContentStore;
   readonly buckets: BucketService;
+  readonly forks: BucketForks;
   readonly configurations: BucketConfigurations;
   readonly objects: ObjectService;
   readonly multipart: MultipartService;
@@ -47,10 +49,12 @@ export function createServices(deps: StoreDeps): StoreServices {
   const objects = createObjectService(deps, configurations);
   const encryption = createEncryptionService(deps, configurations);
   const multipart = createMultipartService(deps, configurations);
+  const buckets = createBucketService(deps);
   return {
     deps,
     content,
-    buckets: createBucketService(deps),
+    buckets,
+    forks: new BucketForks(deps, buckets),
     configurations,
     encryption,
     objects,

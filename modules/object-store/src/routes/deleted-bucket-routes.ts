@@ -16,7 +16,7 @@ export function registerDeletedBucketRoutes(app: HttpApp, management: Management
 }
 
 function registerDelete(app: HttpApp, { services }: ManagementDeps): void {
-  const { buckets, configurations, deps } = services;
+  const { buckets, configurations, forks, deps } = services;
 
   app.delete(
     '/buckets/:name',
@@ -27,14 +27,18 @@ function registerDelete(app: HttpApp, { services }: ManagementDeps): void {
         summary: 'Delete a bucket; it can be restored until it is purged',
         description:
           "If soft delete is off in the bucket's settings, the bucket is deleted immediately and permanently. It " +
-          'must then be empty, unless `force` is true.',
+          'must then be empty, unless `force` is true. A fork that is not complete is canceled.',
         params: bucketParams,
         querystring: createQuerySchema({ force: Type.Optional(Type.Boolean()) }),
         response: { 200: createEnvelopeSchema(deletedBucketView) },
       },
     },
     async (request) => {
-      const bucket = await buckets.getOwn(request.params.name, grantOf(request).workspaceUuid);
+      const { name } = request.params;
+      const { workspaceUuid } = grantOf(request);
+      const abandoned = await forks.abandon(name, workspaceUuid);
+      if (abandoned !== null) return envelope('Fork canceled', toGoneBucketView(abandoned, deps.clock.nowMs()));
+      const bucket = await buckets.getOwn(name, workspaceUuid);
       const { softDelete } = readSettings(await configurations.of(bucket), deps.config.soft_delete_days);
       if (softDelete.enabled) {
         const deleted = await buckets.softDelete(bucket, softDelete.retentionDays);

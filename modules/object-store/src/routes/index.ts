@@ -6,6 +6,7 @@ import { registerDeletedBucketRoutes } from './deleted-bucket-routes.ts';
 import { registerConfigurationRoutes } from './configuration-routes.ts';
 import { registerDisabledRoutes } from './disabled-routes.ts';
 import { toManagementError } from './error-answers.ts';
+import { registerForkRoutes } from './fork-routes.ts';
 import { registerDomainRoutes } from './domain-routes.ts';
 import { registerKeyRoutes } from './key-routes.ts';
 import type { ManagementDeps } from './management-deps.ts';
@@ -30,6 +31,7 @@ export async function registerManagementRoutes(app: HttpApp, deps: ManagementDep
       registerStatusRoutes(scope, deps);
       registerBucketRoutes(scope, deps);
       registerDeletedBucketRoutes(scope, deps);
+      registerForkRoutes(scope, deps);
       registerConfigurationRoutes(scope, deps);
       registerVersioningRoutes(scope, deps);
       registerEncryptionRoutes(scope, deps);

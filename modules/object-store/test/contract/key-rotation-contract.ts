@@ -11,7 +11,7 @@ import type { MetadataStore } from '../../src/domain/ports/metadata-store.ts';
 import type { ObjectEncryption } from '../../src/domain/ports/records.ts';
 import { KeyRing } from '../../src/domain/secrets/key-ring.ts';
 import { SecretBox } from '../../src/domain/secrets/secret-box.ts';
-import { metadataBench, type OpenMetadata } from '../support/metadata-bench.ts';
+import { metadataBench, tenantLimits, type OpenMetadata } from '../support/metadata-bench.ts';
 
 const log = createLogger({ level: 'silent', name: 'test' });
 const signal = new AbortController().signal;
@@ -147,6 +147,22 @@ export function describeKeyRotation(open: OpenMetadata): void {
         expect(await opened(ring, `c${index}`)).toBe(`data key ${index}`);
       }
       expect((await store.storeKeys({})).map(({ id }) => id)).toEqual([target]);
+    });
+
+    it('keeps an old key as long as a fork has copied a data key behind the rotation', async () => {
+      const ring = newRing();
+      await put('k', await seal(ring, 'data key'));
+      const target = await ring.addKey();
+      await store.closeStoreKeys({ below: target });
+      const { workspaceUuid, id: sourceId } = bench.bucket;
+      const tenant = tenantLimits(workspaceUuid, {});
+      const fork = await store.forkBucket({ id: 1, name: 'fork', workspaceUuid, sourceId, nowMs, tenant });
+      expect(await store.copyToFork({ bucketId: fork.id, workspaceUuid, limit: 100, nowMs })).toBe(true);
+      expect(await store.removeStoreKeys({ below: target })).toBe(false);
+      expect(await store.storeKeys({})).toHaveLength(2);
+      await finish(createRotation(ring));
+      const { encryption } = (await store.findObject({ bucketId: fork.id, key: 'k' }))?.version.attributes ?? {};
+      expect(await newRing().open(encryption?.sealedKey ?? '', ringContext({ mode: 'sse-s3' }))).toBe('data key');
     });
 
     it('keeps concurrent changes to the same rows', async () => {

@@ -307,6 +307,8 @@ describe('the management API', () => {
       ['GET', '/buckets/deleted', undefined, 'read'],
       ['GET', '/keys', undefined, 'member'],
       ['POST', '/buckets', { name: 'made-by-a-test' }, 'member'],
+      ['POST', '/buckets/absent/fork', undefined, 'member'],
+      ['GET', '/buckets/absent/fork', undefined, 'read'],
       ['POST', '/keys', {}, 'member'],
       ['DELETE', '/keys', { accessKeyId: 'tid_absent' }, 'member'],
       ['DELETE', '/buckets/absent', undefined, 'admin'],

@@ -111,6 +111,8 @@ const ONLY_MANAGEMENT: Readonly<Record<string, string>> = {
   'DELETE /trash': 'S3 has no trash',
   'GET /buckets/deleted': 'S3 has no soft delete',
   'POST /buckets/{name}/restore': 'S3 has no soft delete',
+  'POST /buckets/{name}/fork': 'S3 has no forks',
+  'GET /buckets/{name}/fork': 'S3 has no forks',
   'GET /buckets/{name}/custom-domain': 'S3 has no custom domains',
   'PUT /buckets/{name}/custom-domain': 'S3 has no custom domains',
   'POST /buckets/{name}/custom-domain': 'S3 has no custom domains',

@@ -16,6 +16,8 @@ export const ROUTES: readonly [Method, string, Rank, body?: unknown][] = [
   ['DELETE', '/buckets/{name}', 'administers'],
   ['GET', '/buckets/deleted', 'reads'],
   ['POST', '/buckets/{name}/restore', 'administers'],
+  ['POST', '/buckets/{name}/fork', 'writes'],
+  ['GET', '/buckets/{name}/fork', 'reads'],
   ['GET', '/buckets/{name}/settings', 'reads'],
   ['PUT', '/buckets/{name}/settings', 'administers', { publicDefault: true }],
   ['GET', '/buckets/{name}/encryption', 'reads'],

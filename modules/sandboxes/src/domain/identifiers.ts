@@ -35,6 +35,11 @@ export function newVolumeId(randomBytes: (sizeBytes: number) => Buffer): string 
   return `vol_${characters(randomBytes(ID_CHARACTERS))}`;
 }
 
+/** Whether it is the id of a volume, rather than that of a snapshot of one. */
+export function isVolumeId(text: string): boolean {
+  return text.startsWith('vol_');
+}
+
 /** `vsn_` and 26 characters of lower-case base32. */
 export function newVolumeSnapshotId(randomBytes: (sizeBytes: number) => Buffer): string {
   return `vsn_${characters(randomBytes(ID_CHARACTERS))}`;

@@ -94,6 +94,8 @@ export interface SandboxRepository {
   purgeRepeated(before: string): Promise<void>;
   /** Sandboxes that mount any of the volumes, deleted ones included until they are purged. */
   mounters(volumeIds: readonly string[]): Promise<readonly VolumeMounter[]>;
+  /** Whether any sandbox that is not deleted mounts the bucket. */
+  mountsBucket(workspaceUuid: string, bucketId: number): Promise<boolean>;
 }
 
 /** A sandbox that mounts a volume. */

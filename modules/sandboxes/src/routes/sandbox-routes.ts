@@ -158,7 +158,7 @@ function registerCreate(app: HttpApp, options: SandboxRoutesOptions): void {
   );
 }
 
-function registerChanges(app: HttpApp, { prefix, service, volumes, images }: SandboxRoutesOptions): void {
+function registerChanges(app: HttpApp, { prefix, service, volumes, mounts, images }: SandboxRoutesOptions): void {
   const bodyless = Type.Optional(Type.Union([Type.Object({}, { additionalProperties: false }), Type.Null()]));
   app.post(
     `${prefix}/:id/start`,
@@ -212,11 +212,24 @@ function registerChanges(app: HttpApp, { prefix, service, volumes, images }: San
     async (request) => {
       const { id } = request.params;
       const { workspaceUuid } = grantOf(request);
-      const mounts = request.query.volumes === 'delete' ? (await service.get(workspaceUuid, id)).volumes : [];
-      await service.remove(workspaceUuid, id);
-      const deletedVolumes = [...(await volumes.removeUnused(workspaceUuid, mounts))];
+      const { volumes: wanted = 'keep', drop_data: drops = false } = request.query;
       const answer = { id, deleted: true as const, message: 'The sandbox was deleted' };
-      return mounts.length === 0 ? answer : { ...answer, deleted_volumes: deletedVolumes };
+      if (wanted === 'keep' && !drops) {
+        await service.remove(workspaceUuid, id);
+        return answer;
+      }
+      const sandbox = await service.get(workspaceUuid, id);
+      const unwanted = wanted === 'delete' ? sandbox.volumes : await volumes.forksOf(workspaceUuid, sandbox.volumes);
+      const dropped = drops ? sandbox.mounts : [];
+      await mounts.assertMayDiscard(workspaceUuid, principalOf(request), dropped);
+      await service.remove(workspaceUuid, id);
+      const deletedVolumes = [...(await volumes.removeUnused(workspaceUuid, unwanted))];
+      const deletedBuckets = [...(await mounts.discard(workspaceUuid, dropped))];
+      return {
+        ...answer,
+        ...(unwanted.length === 0 ? {} : { deleted_volumes: deletedVolumes }),
+        ...(drops ? { deleted_buckets: deletedBuckets } : {}),
+      };
     },
   );
 }

@@ -150,7 +150,15 @@ export const sandboxSchema = Type.Object({
   egress_rules: egressRulesSchema,
   volumes: Type.Array(Type.Object({ name: Type.String(), path: Type.String(), read_only: Type.Boolean() })),
   mounts: Type.Array(
-    Type.Object({ bucket: Type.String(), prefix: Type.String(), path: Type.String(), read_only: Type.Boolean() }),
+    Type.Object({
+      bucket: Type.String(),
+      prefix: Type.String(),
+      path: Type.String(),
+      read_only: Type.Boolean(),
+      forked_from: Type.Optional(
+        Type.String({ description: 'The bucket that this one was forked from for the sandbox' }),
+      ),
+    }),
   ),
   on_drain: onDrainSchema,
   on_node_lost: onNodeLostSchema,
@@ -255,6 +263,11 @@ export const removeQuerySchema = Type.Object({
       description: 'delete also deletes writable volumes that no other sandbox mounts. Defaults to keep',
     }),
   ),
+  drop_data: Type.Optional(
+    Type.Boolean({
+      description: 'For forks: also delete the volumes and buckets that were made for it, unless others mount them',
+    }),
+  ),
 });
 
 export const workspaceQuerySchema = Type.Object(workspaceQuery);
@@ -294,6 +307,7 @@ export const removedSchema = Type.Object({
 export const removedSandboxSchema = Type.Object({
   ...removedSchema.properties,
   deleted_volumes: Type.Optional(Type.Array(Type.String(), { description: 'Names of the volumes that were deleted' })),
+  deleted_buckets: Type.Optional(Type.Array(Type.String(), { description: 'Names of the buckets that were deleted' })),
 });
 
 export const imagesSchema = Type.Object({

@@ -87,6 +87,11 @@ export function registerSnapshotMakingRoutes(app: HttpApp, options: SnapshotRout
     {
       ...nameOnly,
       count: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_FORKS, description: '1 by default' })),
+      mounts: Type.Optional(
+        Type.Union([Type.Literal('fork'), Type.Literal('share')], {
+          description: 'Fork the buckets that the sandbox mounts to write, or share them. Defaults to fork',
+        }),
+      ),
     },
     { additionalProperties: false },
   );
@@ -96,7 +101,7 @@ export function registerSnapshotMakingRoutes(app: HttpApp, options: SnapshotRout
       config: { action: 'sandbox:create' },
       schema: {
         tags,
-        summary: 'Fork a sandbox: create sandboxes with a copy of its current files and volumes, all or none',
+        summary: 'Fork a sandbox: create sandboxes with a copy of its current files, volumes and buckets, all or none',
         params: idParamsSchema,
         querystring: waitQuerySchema,
         body: Type.Optional(Type.Union([forkBody, Type.Null()])),
@@ -113,6 +118,7 @@ export function registerSnapshotMakingRoutes(app: HttpApp, options: SnapshotRout
         sandboxId: request.params.id,
         name: request.body?.name ?? null,
         count: request.body?.count ?? 1,
+        sharesBuckets: request.body?.mounts === 'share',
         limit: limitOf(principal, config),
         expiresAt: guestExpiry(principal, config, options.now()),
       };

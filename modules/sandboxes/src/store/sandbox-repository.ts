@@ -135,7 +135,20 @@ export function createSandboxRepository(kysely: Kysely<SandboxTables>, deps: Rep
     },
 
     mounters: (volumeIds) => findMounters(kysely, volumeIds),
+    mountsBucket: (workspaceUuid, bucketId) => mountsBucket(kysely, workspaceUuid, bucketId),
   };
+}
+
+/** Mounts are JSON, in which another field or the end follows the id. */
+async function mountsBucket(kysely: Kysely<SandboxTables>, workspaceUuid: string, bucketId: number): Promise<boolean> {
+  const row = await kysely
+    .selectFrom('sandbox')
+    .select('id')
+    .where('workspace_uuid', '=', workspaceUuid)
+    .where('removed_at', 'is', null)
+    .where(({ eb, or }) => or([',', '}'].map((next) => eb('mounts', 'like', `%"bucketId":${bucketId}${next}%`))))
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 async function insert(

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createMaker, HeldRights, type Action, type Maker } from '@svc/access';
+import { defineErrors } from '@svc/errors';
 import { createLogger } from '@svc/telemetry';
 import { fakeAccess, fakeClock, type FakeCaller } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -8,13 +9,29 @@ import { MountServer, type ServedBuckets } from '../../src/routes/mounts/mount-s
 import { FakeDriver } from '../support/fake-driver.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 
+const storeErrors = defineErrors({ QuotaExceeded: [403, 'The workspace is full'] });
+
 /** Buckets by workspace and name. */
 class FakeBuckets implements ServedBuckets {
   readonly ids = new Map<string, number>();
   readonly served: unknown[] = [];
+  /** Forks that succeed before the next ones are refused. */
+  forksLeft = Number.MAX_SAFE_INTEGER;
   readonly find: ServedBuckets['find'] = async (workspace, name) => this.ids.get(`${workspace}/${name}`) ?? null;
   readonly exists: ServedBuckets['exists'] = async ({ workspaceUuid, bucketName, bucketId }) =>
     this.ids.get(`${workspaceUuid}/${bucketName}`) === bucketId;
+  readonly fork: ServedBuckets['fork'] = async ({ workspaceUuid, bucketName }) => {
+    if (this.forksLeft <= 0) throw storeErrors.QuotaExceeded();
+    this.forksLeft -= 1;
+    const bucketId = 100 + this.ids.size;
+    const name = `${bucketName}-fork-${bucketId}`;
+    this.ids.set(`${workspaceUuid}/${name}`, bucketId);
+    return { workspaceUuid, bucketName: name, bucketId };
+  };
+  readonly discard: ServedBuckets['discard'] = async (bucket) => {
+    if (!(await this.exists(bucket))) return false;
+    return this.ids.delete(`${bucket.workspaceUuid}/${bucket.bucketName}`);
+  };
   readonly serve: ServedBuckets['serve'] = async (folder, request, response) => {
     this.served.push(folder);
     if (request.url === '/slow') response.writeHead(200).write('begun');
@@ -128,11 +145,97 @@ describe('mounts of buckets', () => {
   it('pass to forks, whose creator must have the rights too', async () => {
     const { id } = (await create([photos])).body;
     const forked = await platform.call('POST', `/api/sandboxes/${id}/fork`, { body: {} });
-    expect(forked).toMatchObject({ status: 201, body: { containers: [{ mounts: [{ bucket: 'photos' }] }] } });
+    expect(forked).toMatchObject({ status: 201, body: { containers: [{ mounts: [{ forked_from: 'photos' }] }] } });
     buckets.ids.clear();
     expect(await platform.call('POST', `/api/sandboxes/${id}/fork`, { body: {} })).toMatchObject({
       status: 400,
       body: { code: 'UNKNOWN_BUCKET' },
+    });
+  });
+
+  describe('of forks', () => {
+    const models = { bucket: 'models', path: '/models', read_only: true };
+    const names = (): string[] => [...buckets.ids.keys()].map((key) => key.split('/')[1] ?? '').toSorted();
+    const fork = (id: string, body: object = {}, query = '') =>
+      platform.call('POST', `/api/sandboxes/${id}/fork?wait_ms=10000${query}`, { body });
+    const drop = (id: string, query = 'drop_data=true') => platform.call('DELETE', `/api/sandboxes/${id}?${query}`);
+    const bucketsOf = ({ mounts }: { mounts: { bucket: string }[] }) => mounts.map(({ bucket }) => bucket);
+    let id: string;
+    beforeEach(async () => {
+      buckets.ids.set(`${platform.owner.workspaceUuid}/models`, 8);
+      ({ id } = (await create([photos, { ...photos, path: '/ro', read_only: true }, models])).body as { id: string });
+    });
+
+    it('lead to forks of the buckets that the source writes to, one for each sandbox, and share the others', async () => {
+      const forked = await fork(id, { count: 2 });
+      expect(forked.status).toBe(201);
+      const [one, two] = forked.body['containers'];
+      expect(bucketsOf(one)).toEqual(['photos-fork-102', 'photos-fork-102', 'models']);
+      expect(bucketsOf(two)).toEqual(['photos-fork-103', 'photos-fork-103', 'models']);
+      expect(one.mounts[0]).toEqual({
+        bucket: 'photos-fork-102',
+        prefix: '',
+        path: '/data',
+        read_only: false,
+        forked_from: 'photos',
+      });
+      expect(one.mounts[2]).not.toHaveProperty('forked_from');
+      expect((await platform.call('GET', `/api/sandboxes/${one.id}`)).body['mounts']).toEqual(one.mounts);
+    });
+
+    it('lead to the same buckets if the request says so', async () => {
+      const [one] = (await fork(id, { mounts: 'share' })).body['containers'];
+      expect(bucketsOf(one)).toEqual(['photos', 'photos', 'models']);
+      expect((await drop(one.id)).body).toMatchObject({ deleted: true, deleted_buckets: [] });
+      expect(names()).toEqual(['models', 'photos']);
+      expect((await fork(id, { mounts: 'other' })).status).toBe(400);
+    });
+
+    it('keep the forks of a deleted sandbox, unless the request drops them', async () => {
+      const [one, two] = (await fork(id, { count: 2 })).body['containers'];
+      expect((await drop(one.id, '')).body).not.toHaveProperty('deleted_buckets');
+      expect(names()).toEqual(['models', 'photos', 'photos-fork-102', 'photos-fork-103']);
+      expect((await drop(two.id)).body).toMatchObject({ deleted_buckets: ['photos-fork-103'] });
+      expect((await drop(id)).body).toMatchObject({ deleted_buckets: [] });
+      expect(names()).toEqual(['models', 'photos', 'photos-fork-102']);
+    });
+
+    it('drop no bucket that another sandbox mounts', async () => {
+      const [one] = (await fork(id)).body['containers'];
+      const [shared] = (await fork(one.id, { mounts: 'share' })).body['containers'];
+      const [own] = (await fork(one.id)).body['containers'];
+      expect(own.mounts[0]).toMatchObject({ bucket: 'photos-fork-102-fork-103', forked_from: 'photos-fork-102' });
+      expect((await drop(one.id)).body).toMatchObject({ deleted_buckets: [] });
+      expect((await drop(shared.id)).body).toMatchObject({ deleted_buckets: [] });
+      expect((await drop(own.id)).body).toMatchObject({ deleted_buckets: ['photos-fork-102-fork-103'] });
+      expect(names()).toEqual(['models', 'photos', 'photos-fork-102']);
+    });
+
+    it('leave nothing if a bucket cannot be forked, or a sandbox not be created', async () => {
+      buckets.forksLeft = 1;
+      expect(await fork(id, { count: 2 })).toMatchObject({
+        status: 409,
+        body: { code: 'BUCKET_NOT_FORKED', details: { bucket: 'photos', reason: 'The workspace is full' } },
+      });
+      expect(names()).toEqual(['models', 'photos']);
+      buckets.forksLeft = 9;
+      await create([], { more: { name: 'taken' } });
+      expect(await fork(id, { name: 'taken' })).toMatchObject({ status: 409 });
+      expect(names()).toEqual(['models', 'photos']);
+      expect((await platform.call('GET', '/api/sandboxes')).body['count']).toBe(2);
+    });
+
+    it('drop nothing for those who lost the right, and fork nothing for strangers', async () => {
+      const [one] = (await fork(id)).body['containers'];
+      const team = platform.access.team(platform.owner.workspaceUuid);
+      const member = platform.access.user('member');
+      platform.access.join(team, member, 'guest');
+      const query = `workspace_uuid=${platform.owner.workspaceUuid}&team_uuid=${team}`;
+      const asMember = (method: string, path: string) => platform.call(method, path, { caller: member, body: {} });
+      expect((await asMember('POST', `/api/sandboxes/${id}/fork?${query}`)).status).toBe(403);
+      expect((await asMember('DELETE', `/api/sandboxes/${one.id}?drop_data=true&${query}`)).status).toBe(403);
+      expect((await asMember('POST', `/api/sandboxes/${id}/fork`)).status).toBe(404);
+      expect(names()).toEqual(['models', 'photos', 'photos-fork-102']);
     });
   });
 });

@@ -361,6 +361,58 @@ export interface ObjectStoreOperations {
       };
     };
   };
+  /** Get the progress and the source of a bucket that was made as a fork */
+  'GET /buckets/{name}/fork': {
+    query: {
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "name": string;
+        /** Name of the source at the time of the fork */
+        "source": string;
+        /** The bucket does not exist for other requests until it is ready */
+        "state": "forking" | "ready";
+        "started_at": string;
+        "finished_at": string | null;
+        "object_count": number;
+        "size_bytes": number;
+        /** Objects of the source that the fork has so far */
+        "copied_count": number;
+      };
+    };
+  };
+  /** Fork a bucket: create a bucket with its current objects, which share the stored bytes */
+  'POST /buckets/{name}/fork': {
+    query: {
+      "team_uuid"?: undefined | string;
+      "wait_ms"?: undefined | number;
+    };
+    body: {
+      /** Converted to `[a-z0-9-]`; by default `<source>-fork-<random>` */
+      "name"?: undefined | string;
+    } | null;
+    answer: {
+      "success": true;
+      "message": string;
+      "data": {
+        "name": string;
+        /** Name of the source at the time of the fork */
+        "source": string;
+        /** The bucket does not exist for other requests until it is ready */
+        "state": "forking" | "ready";
+        "started_at": string;
+        "finished_at": string | null;
+        "object_count": number;
+        "size_bytes": number;
+        /** Objects of the source that the fork has so far */
+        "copied_count": number;
+      };
+    };
+  };
   /** List the lifecycle rules of a bucket */
   'GET /buckets/{name}/lifecycle': {
     query: {
@@ -1714,6 +1766,8 @@ export interface SandboxOperations {
           "prefix": string;
           "path": string;
           "read_only": boolean;
+          /** The bucket that this one was forked from for the sandbox */
+          "forked_from"?: undefined | string;
         })[];
         /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
         "on_drain": "stop" | "snapshot" | "move";
@@ -1872,6 +1926,8 @@ export interface SandboxOperations {
         "prefix": string;
         "path": string;
         "read_only": boolean;
+        /** The bucket that this one was forked from for the sandbox */
+        "forked_from"?: undefined | string;
       })[];
       /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
       "on_drain": "stop" | "snapshot" | "move";
@@ -1962,6 +2018,8 @@ export interface SandboxOperations {
         "prefix": string;
         "path": string;
         "read_only": boolean;
+        /** The bucket that this one was forked from for the sandbox */
+        "forked_from"?: undefined | string;
       })[];
       /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
       "on_drain": "stop" | "snapshot" | "move";
@@ -2053,6 +2111,8 @@ export interface SandboxOperations {
         "prefix": string;
         "path": string;
         "read_only": boolean;
+        /** The bucket that this one was forked from for the sandbox */
+        "forked_from"?: undefined | string;
       })[];
       /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
       "on_drain": "stop" | "snapshot" | "move";
@@ -2078,6 +2138,7 @@ export interface SandboxOperations {
       "workspace_uuid"?: undefined | string;
       "team_uuid"?: undefined | string;
       "volumes"?: undefined | "keep" | "delete";
+      "drop_data"?: undefined | boolean;
     };
     body: undefined;
     answer: {
@@ -2086,6 +2147,8 @@ export interface SandboxOperations {
       "message": string;
       /** Names of the volumes that were deleted */
       "deleted_volumes"?: undefined | (string)[];
+      /** Names of the buckets that were deleted */
+      "deleted_buckets"?: undefined | (string)[];
     };
   };
   /** Replace what a sandbox can reach, running or not; its open connections end */
@@ -2159,6 +2222,8 @@ export interface SandboxOperations {
         "prefix": string;
         "path": string;
         "read_only": boolean;
+        /** The bucket that this one was forked from for the sandbox */
+        "forked_from"?: undefined | string;
       })[];
       /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
       "on_drain": "stop" | "snapshot" | "move";
@@ -2263,6 +2328,8 @@ export interface SandboxOperations {
         "prefix": string;
         "path": string;
         "read_only": boolean;
+        /** The bucket that this one was forked from for the sandbox */
+        "forked_from"?: undefined | string;
       })[];
       /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
       "on_drain": "stop" | "snapshot" | "move";
@@ -2550,7 +2617,7 @@ export interface SandboxOperations {
     body: undefined;
     answer: undefined;
   };
-  /** Fork a sandbox: create sandboxes with a copy of its current files and volumes, all or none */
+  /** Fork a sandbox: create sandboxes with a copy of its current files, volumes and buckets, all or none */
   'POST /containers/{id}/fork': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2561,6 +2628,8 @@ export interface SandboxOperations {
       "name"?: undefined | string;
       /** 1 by default */
       "count"?: undefined | number;
+      /** Fork the buckets that the sandbox mounts to write, or share them. Defaults to fork */
+      "mounts"?: undefined | "fork" | "share";
     } | null;
     answer: {
       "containers": ({
@@ -2625,6 +2694,8 @@ export interface SandboxOperations {
           "prefix": string;
           "path": string;
           "read_only": boolean;
+          /** The bucket that this one was forked from for the sandbox */
+          "forked_from"?: undefined | string;
         })[];
         /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
         "on_drain": "stop" | "snapshot" | "move";
@@ -2752,6 +2823,8 @@ export interface SandboxOperations {
         "prefix": string;
         "path": string;
         "read_only": boolean;
+        /** The bucket that this one was forked from for the sandbox */
+        "forked_from"?: undefined | string;
       })[];
       /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
       "on_drain": "stop" | "snapshot" | "move";
@@ -2938,6 +3011,8 @@ export interface SandboxOperations {
         "prefix": string;
         "path": string;
         "read_only": boolean;
+        /** The bucket that this one was forked from for the sandbox */
+        "forked_from"?: undefined | string;
       })[];
       /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
       "on_drain": "stop" | "snapshot" | "move";
@@ -3053,6 +3128,8 @@ export interface SandboxOperations {
         "prefix": string;
         "path": string;
         "read_only": boolean;
+        /** The bucket that this one was forked from for the sandbox */
+        "forked_from"?: undefined | string;
       })[];
       /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
       "on_drain": "stop" | "snapshot" | "move";
@@ -3141,6 +3218,8 @@ export interface SandboxOperations {
         "prefix": string;
         "path": string;
         "read_only": boolean;
+        /** The bucket that this one was forked from for the sandbox */
+        "forked_from"?: undefined | string;
       })[];
       /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
       "on_drain": "stop" | "snapshot" | "move";

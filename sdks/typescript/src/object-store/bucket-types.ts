@@ -17,6 +17,8 @@ export type EncryptionMode = Bucket['encryption_mode'];
 export type NewBucket = BodyOf<'POST /buckets'>;
 /** A deleted bucket; `purge_at` is null if nothing can be restored. */
 export type DeletedBucket = AnswerOf<'GET /buckets/deleted'>['buckets'][number];
+/** A bucket that was made as a fork of another one. */
+export type BucketFork = AnswerOf<'GET /buckets/{name}/fork'>;
 /** Outcome of a bucket deletion. */
 export type BucketDeletion = AnswerOf<'DELETE /buckets/{name}'>;
 

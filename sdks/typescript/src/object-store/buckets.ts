@@ -2,6 +2,7 @@ import type { CallOptions } from '../transport.ts';
 import type {
   Bucket,
   BucketDeletion,
+  BucketFork,
   BucketLocation,
   BucketSettings,
   BucketSettingsChange,
@@ -14,6 +15,8 @@ import type {
   VersioningStatus,
 } from './bucket-types.ts';
 import type { StoreTransport } from './envelope.ts';
+
+const FORK_POLL_MS = 500;
 
 /**
  * Buckets and their settings.
@@ -55,6 +58,29 @@ export class BucketsClient {
   /** Restores a deleted bucket. */
   restore(bucket: string, options: CallOptions = {}): Promise<Bucket> {
     return this.#store.call('POST /buckets/{name}/restore', { ...named(bucket), ...options });
+  }
+
+  /**
+   * Forks a bucket: creates one with its current objects, which share the stored bytes. Resolves once it is ready, or at
+   * once with `wait: false`.
+   */
+  async fork(
+    bucket: string,
+    { name, wait = true }: { name?: string; wait?: boolean } = {},
+    options: CallOptions = {},
+  ): Promise<BucketFork> {
+    const request = { ...named(bucket), query: wait ? {} : { wait_ms: 0 }, body: name === undefined ? {} : { name } };
+    let fork = await this.#store.call('POST /buckets/{name}/fork', { ...request, ...options });
+    while (wait && fork.state === 'forking') {
+      await new Promise((resolve) => setTimeout(resolve, FORK_POLL_MS));
+      fork = await this.forkOf(fork.name, options);
+    }
+    return fork;
+  }
+
+  /** Returns the source and the progress of a bucket that was made as a fork. */
+  forkOf(bucket: string, options: CallOptions = {}): Promise<BucketFork> {
+    return this.#store.call('GET /buckets/{name}/fork', { ...named(bucket), ...options });
   }
 
   /** Returns the settings, with defaults filled in. */

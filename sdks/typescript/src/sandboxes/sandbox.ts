@@ -28,6 +28,17 @@ const LONG_POLL_SECONDS = 30;
 export interface DeleteOptions extends CallOptions {
   /** `delete` also deletes writable volumes that no other sandbox mounts. Defaults to `keep`. */
   volumes?: 'keep' | 'delete' | undefined;
+  /** For forks: also deletes the volumes and buckets that were made for it, unless others mount them. */
+  dropData?: boolean | undefined;
+}
+
+/** Options for forking a sandbox. */
+export interface ForkOptions extends CallOptions {
+  name?: string | undefined;
+  /** Number of forks; 1 by default. */
+  count?: number | undefined;
+  /** Fork the buckets that it mounts to write, or share them. Defaults to `fork`. */
+  mounts?: 'fork' | 'share' | undefined;
 }
 
 /** A sandbox by its id. Creating this object makes no request. */
@@ -110,9 +121,9 @@ export class SandboxHandle {
   }
 
   /** Deletes the sandbox and its files, in any state. */
-  async delete({ volumes = 'keep', ...options }: DeleteOptions = {}): Promise<void> {
-    const query = volumes === 'keep' ? {} : { query: { volumes } };
-    await this.#transport.call('DELETE', pathOf(this.id), { ...query, ...options });
+  async delete({ volumes = 'keep', dropData = false, ...options }: DeleteOptions = {}): Promise<void> {
+    const query = { ...(volumes === 'delete' && { volumes }), ...(dropData && { drop_data: true }) };
+    await this.#transport.call('DELETE', pathOf(this.id), { query, ...options });
   }
 
   /** Copies the files into a snapshot. */
@@ -121,9 +132,16 @@ export class SandboxHandle {
     return this.#transport.call('POST', `${pathOf(this.id)}/snapshots`, { timeoutMs: 120_000, ...options, body });
   }
 
-  /** Creates sandboxes with a copy of this one's current files. Resolves when they are running. */
-  async fork({ name, count, ...options }: CallOptions & { name?: string; count?: number } = {}): Promise<Sandbox[]> {
-    const body = { ...(name !== undefined && { name }), ...(count !== undefined && { count }) };
+  /**
+   * Creates sandboxes with a copy of this one's current files, volumes and buckets. Resolves when they are running. The
+   * names of the new buckets are in `mounts` of their info.
+   */
+  async fork({ name, count, mounts, ...options }: ForkOptions = {}): Promise<Sandbox[]> {
+    const body = {
+      ...(name !== undefined && { name }),
+      ...(count !== undefined && { count }),
+      ...(mounts !== undefined && { mounts }),
+    };
     const { containers } = await this.#transport.call<{ containers: SandboxInfo[] }>(
       'POST',
       `${pathOf(this.id)}/fork`,

@@ -9,6 +9,7 @@ import { withSandboxes, type SandboxSession } from './with-sandboxes.ts';
 interface RemoveFlags extends ConnectionFlags {
   all?: boolean;
   volumes?: boolean;
+  dropData?: boolean;
 }
 
 export function registerSandboxRemove(parent: Command): void {
@@ -17,6 +18,7 @@ export function registerSandboxRemove(parent: Command): void {
     .argument('[name or id...]')
     .option('--all', 'Delete all sandboxes of the workspace')
     .option('--volumes', 'Also delete writable volumes that no other sandbox mounts')
+    .option('--drop-data', 'Of forks: also delete the volumes and buckets that were made for them')
     .action((names: string[], flags: RemoveFlags) =>
       withSandboxes(flags, async (session) => {
         if ((names.length === 0) === (flags.all !== true)) throw usageFailure('specify sandboxes or --all');
@@ -25,7 +27,11 @@ export function registerSandboxRemove(parent: Command): void {
         for (const name of flags.all === true ? await allIds(session) : names) {
           try {
             const sandbox = await session.find(name);
-            await sandbox.delete({ volumes: flags.volumes === true ? 'delete' : 'keep', signal: session.signal });
+            await sandbox.delete({
+              volumes: flags.volumes === true ? 'delete' : 'keep',
+              dropData: flags.dropData === true,
+              signal: session.signal,
+            });
             deleted.push(sandbox.id);
             session.output.note(`Deleted ${printable(sandbox.name)}`);
           } catch (error) {

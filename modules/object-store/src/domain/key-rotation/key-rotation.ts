@@ -1,6 +1,6 @@
 import { BackgroundLoop, type Clock } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
-import { SEALED_KINDS, type RowKey, type SealedKind, type SealedRow } from '../ports/key-ring.ts';
+import { COPIED_CLOSED_KEY, SEALED_KINDS, type RowKey, type SealedKind, type SealedRow } from '../ports/key-ring.ts';
 import type { KeyRingCommands, KeyRingQueries } from '../ports/key-ring.ts';
 import type { StorePropertyCommands, StorePropertyQueries } from '../ports/store-properties.ts';
 import type { WorkLeaseCommands } from '../ports/work-leases.ts';
@@ -99,6 +99,10 @@ export class KeyRotation {
     const { metadata, secrets } = this.#deps;
     if ((await secrets.refresh()).at(-1)?.id !== position.target) return await this.#position();
     const { kind, after } = position;
+    if (kind === SEALED_KINDS[0] && after === null) {
+      // Forks set it if they copy a row that this pass may be behind of.
+      await metadata.setStoreProperty({ name: COPIED_CLOSED_KEY, value: '' });
+    }
     const rows = await metadata.sealedRows({ kind, after, limit: BATCH });
     const missed = (await this.#reseal(kind, rows, report)) || position.missed;
     const last = rows.at(-1);
@@ -133,8 +137,11 @@ export class KeyRotation {
     const { metadata, secrets } = this.#deps;
     const { target } = position;
     if (position.phase === 'verify' && !position.missed) {
-      report.removed += (await secrets.refresh()).filter(({ id }) => id < target).length;
-      await metadata.removeStoreKeys({ below: target });
+      const older = (await secrets.refresh()).filter(({ id }) => id < target).length;
+      if (!(await metadata.removeStoreKeys({ below: target }))) {
+        return await this.#save({ ...start(target), phase: 'verify' });
+      }
+      report.removed += older;
       await metadata.setStoreProperty({ name: PROPERTY, value: '' });
       await secrets.refresh();
       return null;

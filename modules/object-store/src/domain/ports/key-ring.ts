@@ -26,6 +26,9 @@ export interface SealedRow {
   body: string;
 }
 
+/** A property: set while rows may exist that a fork copied with a closed key behind the rotation's position. */
+export const COPIED_CLOSED_KEY = 'copied-closed-key';
+
 /** Commands on the store's key ring. */
 export interface KeyRingCommands {
   /** False if a key with this id exists. */
@@ -34,8 +37,8 @@ export interface KeyRingCommands {
   rewrapStoreKey(input: { id: number; from: string; wrapper: string; wrapped: string }): Promise<boolean>;
   /** From now on, commands with data sealed under a key below `id` throw `KeyClosed`. */
   closeStoreKeys(input: { below: number }): Promise<void>;
-  /** Removes closed keys only. */
-  removeStoreKeys(input: { below: number }): Promise<void>;
+  /** Removes closed keys. False, without removing any, while the property `COPIED_CLOSED_KEY` is set. */
+  removeStoreKeys(input: { below: number }): Promise<boolean>;
   /** Replaces each body that has not changed since it was read. Returns the number replaced. */
   replaceSealed(input: {
     kind: SealedKind;

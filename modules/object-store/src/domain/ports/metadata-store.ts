@@ -1,5 +1,6 @@
 import type { AccessKeyCommands, AccessKeyQueries } from './access-keys.ts';
 import type { BlobCommands, BlobQueries } from './blobs.ts';
+import type { BucketForkCommands, BucketForkQueries } from './bucket-forks.ts';
 import type { BucketConfigurationCommands, BucketConfigurationQueries } from './bucket-configuration.ts';
 import type { BucketCommands, BucketQueries } from './buckets.ts';
 import type { CopyCommands } from './copy-commands.ts';
@@ -23,6 +24,7 @@ export interface MetadataCommands
     BlobCommands,
     BucketCommands,
     BucketConfigurationCommands,
+    BucketForkCommands,
     CopyCommands,
     DomainCommands,
     KeyRingCommands,
@@ -41,6 +43,7 @@ export interface MetadataQueries
     BlobQueries,
     BucketQueries,
     BucketConfigurationQueries,
+    BucketForkQueries,
     DomainQueries,
     KeyRingQueries,
     LifecycleQueries,

@@ -7,8 +7,8 @@ export type Versioning = 'unversioned' | 'enabled' | 'suspended';
 /** A bucket's default encryption, as stored in its row. */
 export type EncryptionMode = 'none' | 'sse-s3';
 
-/** `soft-deleted`: hidden, and restorable until `purgeAtMs`. */
-export type BucketState = 'active' | 'soft-deleted';
+/** `forking`: not complete yet, and hidden. `soft-deleted`: hidden, and restorable until `purgeAtMs`. */
+export type BucketState = 'forking' | 'active' | 'soft-deleted';
 
 /** A bucket's row. */
 export interface BucketRecord {

@@ -21,12 +21,7 @@ type Command<Name extends keyof MetadataCommands> = Parameters<MetadataCommands[
 
 export function* createBucket(input: CreateBucket): Program<BucketRecord> {
   yield* lock(`bucket-name/${input.name}`);
-  const taken = yield* first('select workspace_uuid, state from bucket where name = ?', input.name);
-  if (taken !== undefined) {
-    const own = text(taken, 'workspace_uuid') === input.workspaceUuid;
-    if (own && text(taken, 'state') === 'active') throw storeErrors.BucketAlreadyOwnedByYou();
-    throw storeErrors.BucketAlreadyExists({ details: own ? { soft_deleted: true } : {} }); // a hint for its owner only
-  }
+  yield* assertNameFree(input);
   yield* lock(`workspace/${input.workspaceUuid}`);
   yield* assertRoomForBucket(input.tenant);
   yield* change(
@@ -60,6 +55,16 @@ export function* createBucket(input: CreateBucket): Program<BucketRecord> {
     locationHint: input.locationHint,
     configurationVersion: objectLock ? 2 : 0,
   };
+}
+
+/** The caller locks the name. Throws `BucketAlreadyOwnedByYou` or `BucketAlreadyExists`. */
+export function* assertNameFree({ name, workspaceUuid }: Pick<CreateBucket, 'name' | 'workspaceUuid'>): Program<void> {
+  const taken = yield* first('select workspace_uuid, state from bucket where name = ?', name);
+  if (taken === undefined) return;
+  const own = text(taken, 'workspace_uuid') === workspaceUuid;
+  const deleted = text(taken, 'state') === 'soft-deleted';
+  if (own && !deleted) throw storeErrors.BucketAlreadyOwnedByYou();
+  throw storeErrors.BucketAlreadyExists({ details: own ? { soft_deleted: true } : {} }); // a hint for its owner only
 }
 
 function* assertRoomForBucket(tenant: Limits): Program<void> {
@@ -116,7 +121,8 @@ export function* restoreBucket(input: Command<'restoreBucket'>): Program<BucketR
     input.workspaceUuid,
   );
   if (found === undefined) throw storeErrors.NoSuchBucket({ details: { resource: input.name } });
-  if (text(found, 'state') === 'active') throw storeErrors.InvalidBucketState({ details: { resource: input.name } });
+  if (text(found, 'state') !== 'soft-deleted')
+    throw storeErrors.InvalidBucketState({ details: { resource: input.name } });
   yield* lock(`bucket/${integer(found, 'id')}`);
   const [row] = yield* change(
     `update bucket set state = 'active', deleted_at_ms = null, purge_at_ms = null
@@ -136,6 +142,7 @@ export function* purgeBucket(input: Command<'purgeBucket'>): Program<boolean> {
     input.nowMs,
   );
   if (due === undefined) return true; // restored, or purged by another process
+  if (yield* isForking(input.bucketId)) return true; // the next round tries again
   if (yield* holdsLocked(input.bucketId, input.nowMs)) return yield* postponePurge(input);
   const objects = yield* all('select key from object where bucket_id = ? limit ?', input.bucketId, input.limit);
   for (const object of objects) {
@@ -163,6 +170,15 @@ function* holdsLocked(bucketId: number, nowMs: number): Program<boolean> {
   return row !== undefined;
 }
 
+/** Whether a fork still copies objects of the bucket. */
+function* isForking(bucketId: number): Program<boolean> {
+  const fork = yield* first(
+    'select 1 as found from bucket_fork where source_id = ? and finished_at_ms is null limit 1',
+    bucketId,
+  );
+  return fork !== undefined;
+}
+
 function* postponePurge({ bucketId, nowMs }: Command<'purgeBucket'>): Program<boolean> {
   yield* change('update bucket set purge_at_ms = ? where id = ?', nowMs + POSTPONE_PURGE_MS, bucketId);
   return true;
@@ -174,5 +190,7 @@ function* forgetBucket(bucketId: number): Program<void> {
   yield* change('delete from bucket_usage where bucket_id = ?', bucketId);
   yield* change('delete from usage_history where bucket_id = ?', bucketId);
   yield* change('delete from bucket_document where bucket_id = ?', bucketId);
+  yield* change('delete from bucket_fork_key where bucket_id = ?', bucketId);
+  yield* change('delete from bucket_fork where bucket_id = ?', bucketId);
   yield* change('delete from bucket where id = ?', bucketId);
 }

@@ -1,5 +1,5 @@
 import { storeErrors } from '../../errors.ts';
-import type { BucketRecord, ObjectEncryption, Versioning } from '../../domain/ports/records.ts';
+import type { BucketRecord, BucketState, ObjectEncryption, Versioning } from '../../domain/ports/records.ts';
 import { add, first, type Program, type Row } from '../program.ts';
 import { integer, integerOrNull, text, textOrNull } from '../row.ts';
 import { assertSealedOpen, OPEN_FROM } from './key-ring-programs.ts';
@@ -11,7 +11,7 @@ export function toBucket(row: Row): BucketRecord {
     name: text(row, 'name'),
     workspaceUuid: text(row, 'workspace_uuid'),
     createdAtMs: integer(row, 'created_at_ms'),
-    state: text(row, 'state') === 'active' ? 'active' : 'soft-deleted',
+    state: toState(text(row, 'state')),
     deletedAtMs: integerOrNull(row, 'deleted_at_ms'),
     purgeAtMs: integerOrNull(row, 'purge_at_ms'),
     versioning: toVersioning(versioning),
@@ -21,15 +21,27 @@ export function toBucket(row: Row): BucketRecord {
   };
 }
 
+/** A bucket that accepts writes. */
+export interface OpenBucket {
+  versioning: Versioning;
+  /** Whether a fork of it is under way. */
+  isForking: boolean;
+}
+
 /**
- * The versioning of a bucket that accepts writes; the caller claims `bucketLock`. Throws `NoSuchBucket` if it has been deleted, and `KeyClosed` if the
- * key of `encryption` was replaced in the meantime.
+ * Reads a bucket that accepts writes; the caller claims `bucketLock`. Throws `NoSuchBucket` if it has been deleted, and
+ * `KeyClosed` if the key of `encryption` was replaced in the meantime.
  */
-export function* activeVersioning(bucketId: number, encryption?: ObjectEncryption): Program<Versioning> {
-  const row = yield* first(`select versioning, ${OPEN_FROM} from bucket where id = ? and state = 'active'`, bucketId);
+export function* openBucket(bucketId: number, encryption?: ObjectEncryption): Program<OpenBucket> {
+  const row = yield* first(
+    `select versioning, ${OPEN_FROM},
+       (select count(*) from bucket_fork f where f.source_id = bucket.id and f.finished_at_ms is null) as forks
+     from bucket where id = ? and state = 'active'`,
+    bucketId,
+  );
   if (row === undefined) throw storeErrors.NoSuchBucket();
   assertSealedOpen(encryption?.sealedKey, integer(row, 'open_from'));
-  return toVersioning(text(row, 'versioning'));
+  return { versioning: toVersioning(text(row, 'versioning')), isForking: integer(row, 'forks') > 0 };
 }
 
 /** Deltas for a bucket's counters. Negative for removals. */
@@ -50,6 +62,10 @@ export function* addUsage(bucketId: number, added: UsageChange): Program<void> {
     [objects, bytes, markers, uploads, uploadBytes],
     bucketId,
   );
+}
+
+function toState(stored: string): BucketState {
+  return stored === 'active' || stored === 'forking' ? stored : 'soft-deleted';
 }
 
 function toVersioning(stored: string): Versioning {

@@ -3,7 +3,7 @@ import { storeErrors } from '../../errors.ts';
 import type { ChangeAttributes } from '../../domain/ports/objects.ts';
 import type { AttributeChanges, ObjectAttributes, ObjectVersion } from '../../domain/ports/records.ts';
 import { claim, send, type Program } from '../program.ts';
-import { activeVersioning } from './bucket-rows.ts';
+import { openForChange } from './fork-rows.ts';
 import { bucketLock, keyLock } from './locks.ts';
 import { findVersion, newestVersion } from './version-rows.ts';
 
@@ -11,7 +11,7 @@ import { findVersion, newestVersion } from './version-rows.ts';
 export function* changeAttributes(input: ChangeAttributes): Program<ObjectVersion> {
   const { bucketId, key, versionId, changes } = input;
   yield* claim(bucketLock(bucketId), keyLock(input));
-  yield* activeVersioning(bucketId);
+  yield* openForChange(input);
   const row =
     versionId === undefined ? yield* newestVersion(bucketId, key) : yield* findVersion(bucketId, key, versionId);
   if (row === null) throw versionId === undefined ? storeErrors.NoSuchKey() : storeErrors.NoSuchVersion();

@@ -6,7 +6,7 @@ import { lastNamed, type CompletedPart, type CompleteUpload } from '../../domain
 import type { ObjectChecksum, PartRecord, UploadRecord } from '../../domain/ports/records.ts';
 import { all, claim, first, send, type Program } from '../program.ts';
 import { text, textOrNull } from '../row.ts';
-import { activeVersioning } from './bucket-rows.ts';
+import { openForChange } from './fork-rows.ts';
 import { bucketLock, keyLock, uploadLock } from './locks.ts';
 import { visible } from './object-commands.ts';
 import { toPart } from './object-queries.ts';
@@ -33,7 +33,7 @@ export function* completeUpload(input: CompleteUpload): Program<StoredVersion> {
   const earlier = textOrNull(row, 'result');
   if (earlier !== null) return JSON.parse(earlier) as StoredVersion; // written below
   const upload = toUpload(row);
-  const versioning = yield* activeVersioning(input.bucketId, upload.attributes.encryption);
+  const versioning = yield* openForChange(input, upload.attributes.encryption);
   const newest = yield* newestVersion(input.bucketId, input.key);
   assertWriteConditions(input.conditions, visible(newest));
 

@@ -1,19 +1,18 @@
 import { storeErrors } from '../../errors.ts';
 import type { CopyObject, SourceVersion } from '../../domain/ports/copy-commands.ts';
 import type { StoredVersion } from '../../domain/ports/records.ts';
-import type { ContentLocation, ObjectVersion } from '../../domain/ports/records.ts';
-import { change, claim, type Program } from '../program.ts';
-import { integer } from '../row.ts';
-import { activeVersioning } from './bucket-rows.ts';
+import type { ObjectVersion } from '../../domain/ports/records.ts';
+import { claim, type Program } from '../program.ts';
+import { openForChange } from './fork-rows.ts';
 import { bucketLock, keyLock } from './locks.ts';
 import { visible } from './object-commands.ts';
-import { findVersion, newestVersion, pushVersion } from './version-rows.ts';
+import { findVersion, newestVersion, pushVersion, shareContent } from './version-rows.ts';
 import { assertWriteConditions } from './write-conditions.ts';
 
 export function* copyObject(input: CopyObject): Program<StoredVersion> {
   const { source, bucketId, key, nowMs, trashDueAtMs } = input;
   yield* claim(bucketLock(bucketId), keyLock(source), keyLock(input));
-  const versioning = yield* activeVersioning(bucketId, input.attributes.encryption);
+  const versioning = yield* openForChange(input, input.attributes.encryption);
   const version = yield* unchangedSource(source);
   const newest = yield* newestVersion(bucketId, key);
   assertWriteConditions(input.conditions, visible(newest));
@@ -53,14 +52,4 @@ export function* unchangedSource(source: SourceVersion): Program<ObjectVersion> 
     version.modifiedAtMs === source.modifiedAtMs;
   if (!same) throw storeErrors.OperationAborted();
   return version;
-}
-
-function* shareContent(location: ContentLocation): Program<ContentLocation> {
-  if (location.kind !== 'inline') return location;
-  const [row] = yield* change(
-    'insert into inline_content (data) select data from inline_content where id = ? returning id',
-    location.inlineId,
-  );
-  if (row === undefined) throw storeErrors.DataLost();
-  return { kind: 'inline', inlineId: integer(row, 'id') };
 }

@@ -1,5 +1,6 @@
 import { storeErrors } from '../../errors.ts';
 import {
+  COPIED_CLOSED_KEY,
   parseStoreKey,
   type KeyRingCommands,
   type KeyRingQueries,
@@ -30,6 +31,9 @@ const TABLES: Readonly<Record<SealedKind, SealedTable>> = {
   'acme-account': { table: 'acme_account', key: ['directory_url'], body: 'sealed_key' },
   notification: { table: 'bucket_document', key: ['bucket_id'], body: 'document', only: `name = 'notification'` },
 };
+
+/** Held from the check of closed keys until the commit of what they seal, and while they are removed. */
+export const STORE_KEYS_LOCK = 'store-keys';
 
 /** The lowest key id that can still seal, as a column to read along with other data. */
 export const OPEN_FROM = `(select coalesce(min(k.id), 0) from store_key k where k.closed = 0) as open_from`;
@@ -72,8 +76,15 @@ export function* closeStoreKeys({ below }: Command<'closeStoreKeys'>): Program<v
   yield* change('update store_key set closed = 1 where id < ?', below);
 }
 
-export function* removeStoreKeys({ below }: Command<'removeStoreKeys'>): Program<void> {
+export function* removeStoreKeys({ below }: Command<'removeStoreKeys'>): Program<boolean> {
+  yield* lock(STORE_KEYS_LOCK);
+  const copied = yield* first(
+    `select 1 as found from store_property where name = ? and value <> ''`,
+    COPIED_CLOSED_KEY,
+  );
+  if (copied !== undefined) return false;
   yield* change('delete from store_key where closed = 1 and id < ?', below);
+  return true;
 }
 
 export function* sealedRows({ kind, after, limit }: Query<'sealedRows'>): Program<readonly SealedRow[]> {
@@ -126,8 +137,13 @@ function* noteNewDocument([bucketId]: RowKey, nowMs: number): Program<void> {
 
 /** Rejects data whose key was closed after it was sealed. The caller seals it again. */
 export function assertSealedOpen(sealed: string | undefined, openFrom: number): void {
-  const id = sealed === undefined ? null : parseStoreKey(sealed);
-  if (id !== null && id < openFrom && openFrom > 1) throw storeErrors.KeyClosed();
+  if (sealed !== undefined && isSealedClosed(sealed, openFrom)) throw storeErrors.KeyClosed();
+}
+
+/** Whether the key that sealed it is closed. */
+export function isSealedClosed(sealed: string, openFrom: number): boolean {
+  const id = parseStoreKey(sealed);
+  return id !== null && id < openFrom && openFrom > 1;
 }
 
 /** The same check for a write that does not read a bucket row. */

@@ -6,7 +6,7 @@ import type { ContentLocation } from '../../domain/ports/records.ts';
 import { change, claim, type Program } from '../program.ts';
 import { integer } from '../row.ts';
 import { recordBlob } from './blob-programs.ts';
-import { activeVersioning } from './bucket-rows.ts';
+import { openForChange } from './fork-rows.ts';
 import { bucketLock, keyLock } from './locks.ts';
 import { notify } from './notify.ts';
 import { findVersion, newestVersion, pushVersion, removeRow, setLatest, type StoredRow } from './version-rows.ts';
@@ -14,7 +14,7 @@ import { assertDeleteConditions, assertWriteConditions } from './write-condition
 
 export function* putObject(input: PutObject): Program<StoredVersion> {
   yield* claim(bucketLock(input.bucketId), keyLock(input));
-  const versioning = yield* activeVersioning(input.bucketId, input.attributes.encryption);
+  const versioning = yield* openForChange(input, input.attributes.encryption);
   const newest = yield* newestVersion(input.bucketId, input.key);
   assertWriteConditions(input.conditions, visible(newest));
   const location = yield* storeContent(input);
@@ -41,7 +41,7 @@ export function* putObject(input: PutObject): Program<StoredVersion> {
 
 export function* deleteObject(input: DeleteObject): Program<DeletedObject> {
   yield* claim(bucketLock(input.bucketId), keyLock(input));
-  const versioning = yield* activeVersioning(input.bucketId);
+  const versioning = yield* openForChange(input);
   if (input.versionId !== undefined) return yield* deleteVersion(input, input.versionId);
   const newest = yield* newestVersion(input.bucketId, input.key);
   if (newest === null && Object.keys(input.conditions).length > 0) return { versionId: null, deleteMarker: false };

@@ -80,11 +80,14 @@ function assertBucketQuota({ maxBytes, maxObjects }: BucketQuota, before: Bucket
 
 function assertTenantQuota({ tenant }: WriteQuota, used: Record<QuotaScope, Usage> | null, demand: Demand): void {
   const breach = tenant === undefined || used === null ? null : findBreach(tenant, demand, used);
-  if (breach !== null) {
-    const remedy =
-      'Delete objects, abort unfinished uploads and empty the trash, or ask the operator to raise it (svc admin quota set)';
-    throw storeErrors.QuotaExceeded({ details: { ...breachDetails(breach), remedy } });
-  }
+  if (breach !== null) throw quotaBreach(breach);
+}
+
+/** The error of a workspace or owner over its quota. */
+export function quotaBreach(breach: Parameters<typeof breachDetails>[0]): Error {
+  const remedy =
+    'Delete objects, abort unfinished uploads and empty the trash, or ask the operator to raise it (svc admin quota set)';
+  return storeErrors.QuotaExceeded({ details: { ...breachDetails(breach), remedy } });
 }
 
 function bucketFull(quota: 'bytes' | 'objects', limit: number): Error {

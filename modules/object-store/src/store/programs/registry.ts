@@ -18,9 +18,11 @@ import {
   bucketsToPurge,
   findBucket,
   findBucketById,
+  findFork,
   isProvisioned,
   listBuckets,
   listDeletedBuckets,
+  openForks,
   workspaceUsage,
 } from './bucket-queries.ts';
 import {
@@ -35,6 +37,7 @@ import {
 import { bucketDocuments, putBucketDocument, setBucketEncryption, setVersioning } from './bucket-document-programs.ts';
 import { changeAttributes } from './change-attributes.ts';
 import { copyObject } from './copy-commands.ts';
+import { abandonFork, copyToFork, forkBucket } from './fork-commands.ts';
 import { completeUpload } from './complete-upload.ts';
 import {
   claimDomain,
@@ -103,6 +106,9 @@ export const commandPrograms: CommandPrograms = {
   softDeleteBucket,
   restoreBucket,
   purgeBucket,
+  forkBucket,
+  copyToFork,
+  abandonFork,
   putBucketDocument,
   replaceBucketDocuments,
   setBucketEncryption,
@@ -173,6 +179,8 @@ export const queryPrograms: QueryPrograms = {
   workspaceUsage,
   listDeletedBuckets,
   bucketsToPurge,
+  findFork,
+  openForks,
   findObject,
   listObjects,
   listObjectVersions,

@@ -143,7 +143,8 @@ export function* usageDrift({ after, limit }: Query<'usageDrift'>): Program<read
        (select count(*) from upload l where l.bucket_id = u.bucket_id and l.completed_at_ms is null) as actual_uploads,
        (select coalesce(sum(p.size_bytes), 0) from upload l join part p on p.upload_id = l.upload_id
          where l.bucket_id = u.bucket_id and l.completed_at_ms is null) as actual_upload_bytes
-     from bucket_usage u where u.bucket_id > ? order by u.bucket_id limit ?`,
+     from bucket_usage u join bucket b on b.id = u.bucket_id
+     where u.bucket_id > ? and b.state <> 'forking' order by u.bucket_id limit ?`,
     after,
     limit,
   );

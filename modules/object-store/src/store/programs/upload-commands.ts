@@ -4,7 +4,7 @@ import { fromChecksum } from '../object-row.ts';
 import { claim, first, send, type Program, type Row } from '../program.ts';
 import { integer, text } from '../row.ts';
 import { recordBlob } from './blob-programs.ts';
-import { activeVersioning, addUsage } from './bucket-rows.ts';
+import { addUsage, openBucket } from './bucket-rows.ts';
 import { unchangedSource } from './copy-commands.ts';
 import { bucketLock, keyLock, uploadLock } from './locks.ts';
 import { assertPartFits, assertQuota, usageUnder } from './quota-rows.ts';
@@ -12,7 +12,7 @@ import { releaseBlob, trashUpload } from './trash-rows.ts';
 
 export function* createUpload(input: CreateUpload): Program<void> {
   yield* claim(bucketLock(input.bucketId));
-  yield* activeVersioning(input.bucketId, input.attributes.encryption);
+  yield* openBucket(input.bucketId, input.attributes.encryption);
   const before = yield* usageUnder(input.quota, input.bucketId);
   yield* send(
     `insert into upload (upload_id, bucket_id, key, initiated_at_ms, initiator, attributes, checksum_algorithm, checksum_type)

@@ -1,4 +1,5 @@
 import { assertRemovable, lockedUntilMs } from '../../domain/object-lock.ts';
+import { storeErrors } from '../../errors.ts';
 import type { EventName } from '../../domain/notifications/event-names.ts';
 import type { WriteQuota } from '../../domain/ports/records.ts';
 import type { NotifyRule } from '../../domain/ports/notifications.ts';
@@ -10,7 +11,7 @@ import type {
   Versioning,
 } from '../../domain/ports/records.ts';
 import { fromChecksum, OBJECT_COLUMNS, toObjectVersion } from '../object-row.ts';
-import { first, send, type Program } from '../program.ts';
+import { change, first, send, type Program } from '../program.ts';
 import { integer } from '../row.ts';
 import { NULL_VERSION } from '../../domain/version-id.ts';
 import { orderKeyAt, parseOrderKey, versionIdFor } from '../version-order.ts';
@@ -141,7 +142,33 @@ export function* setLatest(row: StoredRow, isLatest: boolean): Program<void> {
   );
 }
 
-function* insertVersion(orderKey: number, versionId: string, added: NewVersion): Program<void> {
+/** The location of a copy: it shares blobs and manifests, and has inline bytes of its own. */
+export function* shareContent(location: ContentLocation): Program<ContentLocation> {
+  if (location.kind !== 'inline') return location;
+  const [row] = yield* change(
+    'insert into inline_content (data) select data from inline_content where id = ? returning id',
+    location.inlineId,
+  );
+  if (row === undefined) throw storeErrors.DataLost();
+  return { kind: 'inline', inlineId: integer(row, 'id') };
+}
+
+type VersionRow = Pick<
+  NewVersion,
+  | 'bucketId'
+  | 'key'
+  | 'nowMs'
+  | 'deleteMarker'
+  | 'sizeBytes'
+  | 'etag'
+  | 'attributes'
+  | 'checksum'
+  | 'partCount'
+  | 'location'
+>;
+
+/** Adds the row of a current version. Everything else, such as counters, is the caller's. */
+export function* insertVersion(orderKey: number, versionId: string, added: VersionRow): Program<void> {
   const { location } = added;
   yield* send(
     `insert into object (bucket_id, key, order_key, version_id, is_latest, delete_marker, size_bytes, etag,

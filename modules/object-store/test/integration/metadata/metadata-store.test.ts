@@ -15,6 +15,7 @@ import { describeBlobRecords } from '../../contract/blob-records-contract.ts';
 import { describeCopies } from '../../contract/copy-contract.ts';
 import { tenantLimits, type OpenMetadata } from '../../support/metadata-bench.ts';
 import { describeDomains } from '../../contract/domain-contract.ts';
+import { describeForks } from '../../contract/fork-contract.ts';
 import { describeKeyRotation } from '../../contract/key-rotation-contract.ts';
 import { describeLifecycle } from '../../contract/lifecycle-contract.ts';
 import { describeMetadataStore } from '../../contract/metadata-contract.ts';
@@ -38,6 +39,7 @@ const CONTRACTS: Readonly<Record<string, (open: OpenMetadata) => void>> = {
   lifecycle: describeLifecycle,
   usage: describeUsageHistory,
   'key rotation': describeKeyRotation,
+  forks: describeForks,
 };
 
 /** One `describe` for each contract, so that a test opens its own store only and none for the other contracts. */

@@ -13,6 +13,8 @@ export interface BucketMount extends MountedBucket {
   readonly prefix: string;
   /** The mount may do what its creator may do now, and no more. */
   readonly maker: Maker;
+  /** The bucket that this one was forked from for the sandbox, which may drop it. Absent for all others. */
+  readonly forkedFrom?: string;
 }
 
 /** A mount of a create request. */
@@ -33,12 +35,19 @@ export interface ServedFolder {
   readonly principalId: string;
 }
 
+/** A bucket of the object store. */
+export type NamedBucket = Pick<ServedFolder, 'workspaceUuid' | 'bucketName' | 'bucketId'>;
+
 /** The object store's buckets. */
 export interface Buckets {
   /** Returns the id of a bucket; null if the workspace has none of this name. */
   find(workspaceUuid: string, bucketName: string): Promise<number | null>;
   /** Whether the same bucket still exists. */
-  exists(folder: Pick<ServedFolder, 'workspaceUuid' | 'bucketName' | 'bucketId'>): Promise<boolean>;
+  exists(folder: NamedBucket): Promise<boolean>;
+  /** Forks a bucket; all or nothing. Throws an `AppError`. */
+  fork(source: NamedBucket, options: { waitMs: number; signal: AbortSignal }): Promise<NamedBucket>;
+  /** Deletes a bucket and its objects, permanently. False if it is gone. */
+  discard(bucket: NamedBucket): Promise<boolean>;
 }
 
 /** What a mount needs: reading, and unless it is read-only, changing objects. */

@@ -16,6 +16,8 @@ export interface ForkRequest {
   /** Name of the fork. With more than one, each name ends in its number. */
   readonly name: string | null;
   readonly count: number;
+  /** Whether forks mount the same buckets, instead of forks of those that the sandbox writes to. */
+  readonly sharesBuckets: boolean;
   /** Maximum number of sandboxes of the caller. */
   readonly limit: number;
   /** Latest expiry, for callers whose sandboxes have a fixed lifetime. */
@@ -30,8 +32,8 @@ export interface ForkDeps {
 }
 
 /**
- * Creates sandboxes from the current files of another one: all of them or none. Each gets copies of the volumes that the source
- * writes to, and shares those that it only reads. Buckets that it mounts are shared.
+ * Creates sandboxes from the current files of another one: all of them or none. Each gets copies of the volumes and forks
+ * of the buckets that the source writes to, and shares those that it only reads.
  */
 export async function fork(
   { service, snapshots, volumes, mounts: mountService }: ForkDeps,
@@ -42,14 +44,20 @@ export async function fork(
   const { workspaceUuid, maker, sandboxId } = request;
   service.assertTakesSandboxes(); // before the copy
   const source = await service.get(workspaceUuid, sandboxId);
-  const buckets = await mountService.authorize(workspaceUuid, request.principal, source.mounts);
+  const { principal } = request;
+  const authorized = await mountService.authorize(workspaceUuid, principal, source.mounts);
   const snapshot = await snapshots.createForFork({ workspaceUuid, maker, sandboxId, name: null });
   const made: Sandbox[] = [];
   const copies: VolumeMount[] = [];
+  const forkedBuckets: BucketMount[] = [];
   try {
     for (let index = 1; index <= request.count; index += 1) {
       const mounts = await volumes.copyForFork(workspaceUuid, maker, source.volumes);
       copies.push(...mounts);
+      const buckets = request.sharesBuckets
+        ? mountService.share(authorized)
+        : await mountService.fork(workspaceUuid, principal, authorized, signal);
+      forkedBuckets.push(...buckets);
       made.push(
         await service.create(
           createChildRequest(source, request, { snapshotId: snapshot.id, index, mounts, buckets }),
@@ -62,6 +70,7 @@ export async function fork(
   } catch (error) {
     await Promise.allSettled(made.map(({ id }) => service.remove(workspaceUuid, id)));
     await volumes.removeUnused(workspaceUuid, copies);
+    await mountService.discard(workspaceUuid, forkedBuckets);
     throw error;
   } finally {
     await snapshots.release(snapshot);

@@ -5,7 +5,7 @@ import { quotaExceeded } from '../admission.ts';
 import type { SandboxContext } from '../context.ts';
 import { assertDiskRoom } from '../disk-room.ts';
 import type { VolumeDriver } from '../driver.ts';
-import { newVolumeId, newVolumeSnapshotId } from '../identifiers.ts';
+import { isVolumeId, newVolumeId, newVolumeSnapshotId } from '../identifiers.ts';
 import type { VolumeMounter } from '../ports.ts';
 import type { VolumeMount } from '../sandbox.ts';
 import { assertHasVolumes, mountPathFault, type Volume, type VolumeFilter, type VolumeKind } from './volume.ts';
@@ -197,6 +197,13 @@ export class VolumeService {
       await this.removeUnused(workspaceUuid, copies);
       throw error;
     }
+  }
+
+  /** Those of the mounts whose volumes are copies of other volumes, as only forks have. */
+  async forksOf(workspaceUuid: string, mounts: readonly VolumeMount[]): Promise<readonly VolumeMount[]> {
+    const volumes = await Promise.all(mounts.map(({ volumeId }) => this.getById(workspaceUuid, volumeId)));
+    const isFork = ({ sourceId }: Volume) => sourceId !== null && isVolumeId(sourceId);
+    return mounts.filter((_, index) => volumes[index] !== undefined && isFork(volumes[index]));
   }
 
   /** Deletes the volumes that a deleted sandbox wrote to, unless another one mounts them. Returns the names of those. */

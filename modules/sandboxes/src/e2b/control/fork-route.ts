@@ -46,6 +46,7 @@ export function registerForkRoute(app: HttpApp, deps: ControlDeps): void {
         sandboxId,
         name: null,
         count,
+        sharesBuckets: false,
         limit: limitOf(principal, config),
         expiresAt: guestExpiry(principal, config, clock.now()),
       };
@@ -56,14 +57,14 @@ export function registerForkRoute(app: HttpApp, deps: ControlDeps): void {
   );
 }
 
-/** A fork that does not start is removed, with its copies of volumes: the client never learns its id. */
+/** A fork that does not start is removed, with its copies of volumes and forks of buckets: the client never learns its id. */
 async function resultOf(
   deps: ControlDeps,
   request: FastifyRequest,
   made: Sandbox,
   { seconds, isPublic }: { readonly seconds: number; readonly isPublic: boolean },
 ): Promise<object> {
-  const { service, volumes, traffic, config, clock } = deps;
+  const { service, volumes, mounts, traffic, config, clock } = deps;
   try {
     if (made.status === 'error') {
       throw sandboxErrors.RUNTIME_FAILED({ details: { reason: made.fault?.message ?? 'it did not start' } });
@@ -77,6 +78,7 @@ async function resultOf(
   } catch (error) {
     await service.remove(made.workspaceUuid, made.id);
     await volumes.removeUnused(made.workspaceUuid, made.volumes);
+    await mounts.discard(made.workspaceUuid, made.mounts);
     if (!isAppError(error)) throw error;
     return { error: { code: error.status, message: error.message } };
   }

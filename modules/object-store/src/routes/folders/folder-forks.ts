@@ -1,0 +1,58 @@
+import { isAppError } from '@svc/errors';
+import { forkName } from '../../domain/bucket-name.ts';
+import type { StoreServices } from '../../domain/services.ts';
+import type { BucketRecord } from '../../domain/ports/records.ts';
+import { storeErrors } from '../../errors.ts';
+
+/** A bucket as sandboxes know it. */
+export interface NamedBucket {
+  readonly workspaceUuid: string;
+  readonly bucketName: string;
+  readonly bucketId: number;
+}
+
+/** Forks of buckets that a sandbox mounts, for its own forks. The caller has authorized both. */
+export interface FolderForks {
+  /**
+   * Forks a bucket and waits until the fork is complete. If it fails, takes longer, or the signal aborts, nothing is left
+   * of it. Throws an `AppError`.
+   */
+  fork(source: NamedBucket, options: { waitMs: number; signal: AbortSignal }): Promise<NamedBucket>;
+  /** Deletes a bucket and its objects, permanently. False if it is gone. */
+  discard(bucket: NamedBucket): Promise<boolean>;
+}
+
+export function createFolderForks({ buckets, forks, deps }: StoreServices): FolderForks {
+  const find = async ({ bucketName, workspaceUuid, bucketId }: NamedBucket): Promise<BucketRecord | null> => {
+    try {
+      const bucket = await buckets.getOwn(bucketName, workspaceUuid);
+      return bucket.id === bucketId ? bucket : null;
+    } catch (error) {
+      if (isAppError(error) && error.status === 404) return null;
+      throw error;
+    }
+  };
+  return {
+    fork: async (named, { waitMs, signal }) => {
+      const { workspaceUuid } = named;
+      const source = await find(named);
+      if (source === null) throw storeErrors.NoSuchBucket({ details: { resource: named.bucketName } });
+      const name = forkName(source.name, deps.random);
+      try {
+        const { bucket, finishedAtMs } = await forks.start({ source, name, waitMs, signal });
+        if (finishedAtMs !== null) return { workspaceUuid, bucketName: name, bucketId: bucket.id };
+      } catch (error) {
+        await forks.abandon(name, workspaceUuid);
+        throw error;
+      }
+      await forks.abandon(name, workspaceUuid);
+      throw storeErrors.OperationAborted({ details: { reason: 'The bucket is too large to be forked in time' } });
+    },
+    discard: async (named) => {
+      const bucket = await find(named);
+      if (bucket === null) return false;
+      await buckets.discard(bucket);
+      return true;
+    },
+  };
+}
