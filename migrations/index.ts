@@ -58,6 +58,7 @@ import { secrets } from './0170-secrets.ts';
 import { sshKeys } from './0210-ssh-keys.ts';
 import { sandboxArchives } from './0200-sandbox-archives.ts';
 import { sandboxMounts } from './0220-sandbox-mounts.ts';
+import { sandboxClusters } from './0240-sandbox-clusters.ts';
 import { sandboxMoves } from './0201-sandbox-moves.ts';
 import { templates } from './0180-templates.ts';
 import { sandboxRequestHost } from './0211-sandbox-request-host.ts';
@@ -130,4 +131,5 @@ export const migrations: readonly Migration[] = [
   sandboxMoves,
   sandboxRequestHost,
   sandboxMounts,
+  sandboxClusters,
 ];

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Principal } from '@svc/access';
 import { sandboxErrors } from '../errors.ts';
 import type { SandboxContext } from './context.ts';
+import type { ChosenCluster } from './clusters/choose-cluster.ts';
 import type { EgressRule } from './egress-rules/egress-rule.ts';
 import type { SandboxResources, NetworkMode, Isolation } from './driver.ts';
 import type { ExpiryAction, OnDrain, OnNodeLost, VolumeMount } from './sandbox.ts';
@@ -28,6 +29,8 @@ export interface CreateRequest {
   readonly volumes: readonly VolumeMount[];
   /** Buckets of the workspace that its creator may use. */
   readonly mounts: readonly BucketMount[];
+  /** Connected cluster to run in; null for the configured driver. */
+  readonly cluster: ChosenCluster | null;
   readonly idleTimeoutSeconds: number | null;
   readonly maxLifetimeSeconds: number | null;
   /** Latest time at which the sandbox expires. */
@@ -55,6 +58,7 @@ export function hashOf({
   volumes,
   mounts,
   template,
+  cluster,
   ...rest
 }: CreateRequest): string {
   const later = {
@@ -67,6 +71,7 @@ export function hashOf({
     ...(volumes.length === 0 ? {} : { volumes }),
     ...(mounts.length === 0 ? {} : { mounts }),
     ...(template === null ? {} : { template }),
+    ...(cluster === null ? {} : { cluster: cluster.id }),
   };
   const request = { workspaceUuid, ownerId: maker.id, ...rest, ...later, idempotencyKey: null };
   return createHash('sha256').update(JSON.stringify(request)).digest('hex');

@@ -48,7 +48,7 @@ export function expiryIn(
   return wanted < latest ? wanted : latest;
 }
 
-/** Without mounts of buckets, which the caller adds. */
+/** Without mounts of buckets and without a cluster, which the caller adds. */
 export function toCreateRequest(
   body: Static<typeof createBodySchema>,
   principal: Principal,
@@ -98,6 +98,7 @@ export function toCreateRequest(
     isolation: isolation.choose(body.isolation ?? 'default'),
     volumes: assertNoGuest(principal, volumes),
     mounts: [],
+    cluster: null,
     idleTimeoutSeconds: body.idle_timeout_seconds ?? null,
     maxLifetimeSeconds:
       principal.kind === 'guest'

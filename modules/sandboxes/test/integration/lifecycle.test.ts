@@ -68,6 +68,7 @@ describe('sandbox lifecycle', () => {
       egress_rules: [],
       volumes: [],
       mounts: [],
+      cluster: null,
       expires_at: '2026-01-01T01:00:00.000Z',
       on_expiry: 'delete',
       last_activity_at: '2026-01-01T00:00:00.000Z',
