@@ -91,7 +91,7 @@ export const sandboxErrors = defineErrors({
   PORT_REFUSED: [403, 'This port needs a link, or the traffic token of its sandbox in e2b-traffic-access-token'],
   PORT_UNREACHABLE: [502, 'Nothing is listening there: {reason}'],
   RATE_LIMITED: [429, 'Too many requests; try again in {retry_after_seconds} s'],
-  UNKNOWN_CLUSTER: [400, 'There is no cluster {cluster} in this workspace; svc cluster list shows them'],
+  UNKNOWN_CLUSTER: [400, 'There is no cluster {cluster} in this workspace; svc cluster ls shows them'],
   CLUSTERS_OF_GUESTS: [403, 'Guests cannot use clusters; sign in with an account'],
   CLUSTER_FORBIDDEN: [403, 'You lack permission to run sandboxes in the cluster {cluster}'],
   CLUSTER_WITHOUT_SANDBOXES: [409, 'The cluster {cluster} runs no sandboxes: {reason}'],

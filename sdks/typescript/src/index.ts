@@ -185,6 +185,7 @@ export type {
   TemplateBuild,
   PortPreview,
   SandboxEvent,
+  SandboxCluster,
   SandboxImage,
   SandboxInfo,
   SandboxMetrics,

@@ -1683,6 +1683,7 @@ export interface SandboxOperations {
           "pids": number;
         };
         "driver": string;
+        "cluster": string | null;
         "isolation": "namespaces" | "gvisor";
         /** Whether its programs run directly on the host's kernel */
         "shares_kernel": boolean;
@@ -1801,6 +1802,7 @@ export interface SandboxOperations {
         /** false by default */
         "read_only"?: undefined | boolean;
       })[];
+      "cluster"?: undefined | string | null;
       "idle_timeout_seconds"?: undefined | number;
       /** What happens when it expires; delete by default. A sandbox that is kept no longer expires */
       "on_expiry"?: undefined | "delete" | "pause" | "stop";
@@ -1841,6 +1843,7 @@ export interface SandboxOperations {
         "pids": number;
       };
       "driver": string;
+      "cluster": string | null;
       "isolation": "namespaces" | "gvisor";
       /** Whether its programs run directly on the host's kernel */
       "shares_kernel": boolean;
@@ -1931,6 +1934,7 @@ export interface SandboxOperations {
         "pids": number;
       };
       "driver": string;
+      "cluster": string | null;
       "isolation": "namespaces" | "gvisor";
       /** Whether its programs run directly on the host's kernel */
       "shares_kernel": boolean;
@@ -2022,6 +2026,7 @@ export interface SandboxOperations {
         "pids": number;
       };
       "driver": string;
+      "cluster": string | null;
       "isolation": "namespaces" | "gvisor";
       /** Whether its programs run directly on the host's kernel */
       "shares_kernel": boolean;
@@ -2128,6 +2133,7 @@ export interface SandboxOperations {
         "pids": number;
       };
       "driver": string;
+      "cluster": string | null;
       "isolation": "namespaces" | "gvisor";
       /** Whether its programs run directly on the host's kernel */
       "shares_kernel": boolean;
@@ -2232,6 +2238,7 @@ export interface SandboxOperations {
         "pids": number;
       };
       "driver": string;
+      "cluster": string | null;
       "isolation": "namespaces" | "gvisor";
       /** Whether its programs run directly on the host's kernel */
       "shares_kernel": boolean;
@@ -2594,6 +2601,7 @@ export interface SandboxOperations {
           "pids": number;
         };
         "driver": string;
+        "cluster": string | null;
         "isolation": "namespaces" | "gvisor";
         /** Whether its programs run directly on the host's kernel */
         "shares_kernel": boolean;
@@ -2721,6 +2729,7 @@ export interface SandboxOperations {
         "pids": number;
       };
       "driver": string;
+      "cluster": string | null;
       "isolation": "namespaces" | "gvisor";
       /** Whether its programs run directly on the host's kernel */
       "shares_kernel": boolean;
@@ -2907,6 +2916,7 @@ export interface SandboxOperations {
         "pids": number;
       };
       "driver": string;
+      "cluster": string | null;
       "isolation": "namespaces" | "gvisor";
       /** Whether its programs run directly on the host's kernel */
       "shares_kernel": boolean;
@@ -3022,6 +3032,7 @@ export interface SandboxOperations {
         "pids": number;
       };
       "driver": string;
+      "cluster": string | null;
       "isolation": "namespaces" | "gvisor";
       /** Whether its programs run directly on the host's kernel */
       "shares_kernel": boolean;
@@ -3110,6 +3121,7 @@ export interface SandboxOperations {
         "pids": number;
       };
       "driver": string;
+      "cluster": string | null;
       "isolation": "namespaces" | "gvisor";
       /** Whether its programs run directly on the host's kernel */
       "shares_kernel": boolean;
@@ -3266,6 +3278,23 @@ export interface SandboxOperations {
       })[];
       "categories": Record<string, (string)[]>;
       "popular": (string)[];
+      "count": number;
+    };
+  };
+  /** List the connected clusters that run sandboxes */
+  'GET /sandbox-clusters': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "clusters": ({
+        "id": string;
+        "name": string;
+        /** Whether its agent has a connection now */
+        "connected": boolean;
+      })[];
       "count": number;
     };
   };
