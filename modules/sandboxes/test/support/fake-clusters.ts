@@ -64,20 +64,16 @@ export class FakeClusters {
         },
       }),
     };
-    const fingerprint = async (): Promise<string> => {
-      if (this.refusal !== null) throw new Error(this.refusal);
-      return 'allowed';
-    };
     return {
       clusters,
       clusterConnector: {
         open: async (_cluster, isVerified) => {
-          const allowed = await fingerprint();
+          if (this.refusal !== null) throw new Error(this.refusal);
           await this.driver.open();
           this.opened.push({ node, isVerified });
-          return { driver: this.driver, fingerprint: allowed, hasGvisor: false };
+          return { driver: this.driver, fingerprint: 'allowed', hasGvisor: false };
         },
-        fingerprint,
+        fingerprint: async () => (this.refusal === null ? 'allowed' : null),
       },
     };
   }

@@ -52,8 +52,8 @@ export interface ClusterConnector {
    * again.
    */
   open(cluster: ClusterRecord, isVerified: boolean, signal: AbortSignal): Promise<OpenedCluster>;
-  /** The current fingerprint. Throws like `open`. */
-  fingerprint(cluster: ClusterRecord, signal: AbortSignal): Promise<string>;
+  /** The current fingerprint; null if the agent refuses sandboxes. Throws if the agent does not answer. */
+  fingerprint(cluster: ClusterRecord, signal: AbortSignal): Promise<string | null>;
 }
 
 export interface OpenedCluster {

@@ -73,7 +73,12 @@ export function createTunnelConnector(options: TunnelConnectorOptions): ClusterC
     },
     async fingerprint(cluster, signal) {
       const access = accessTo(options.clusters, cluster);
-      return fingerprintOf(await withClient(access, (client) => readProfile(client, signal)));
+      try {
+        return fingerprintOf(await withClient(access, (client) => readProfile(client, signal)));
+      } catch (error) {
+        if (error instanceof Error && isStatusError(error.cause)) return null;
+        throw error;
+      }
     },
   };
 }
