@@ -153,7 +153,7 @@ async function assembleBase(deps: SandboxesDependencies) {
   const { rules, ...secretPart } = createSecretPart(database.kysely, deps.keyWrapper, given);
   const { context, supervisor } = createContext({ ...given, rules });
   const parts = { ...secretPart, clusterPart, mounts, mountServer };
-  return { ...parts, database, catalog, folder, images, events, context, supervisor };
+  return { parts, database, catalog, folder, images, events, context, supervisor };
 }
 
 /** The lifecycle of sandboxes and their copies. */
@@ -220,27 +220,23 @@ async function assemble(deps: SandboxesDependencies) {
   const { recorder } = events;
   const access = createSandboxAccess(deps, kysely, context);
   const connections = await createConnections(deps, { kysely, context, service, tickets, recorder, places, access });
-  const { previews, e2b } = connections;
+  const { close: closeConnections, ...doors } = connections;
   const notify = (id: string, notice: SandboxNotice): void => {
     inside.commands.notify(id, notice);
-    connections.hub.notify(id, notice);
+    doors.hub.notify(id, notice);
   };
   const parts = { context, service, snapshots, recorder, notify };
   const nodePart = createNodePart({ ...parts, database, config, dataFolder: deps.dataFolder });
   let draining: Promise<void> | undefined;
   const drain = async (): Promise<void> => {
     events.endStreams();
-    await connections.close();
+    await closeConnections();
   };
   return {
     databaseEvents: database.events,
     drain: (): Promise<void> => (draining ??= drain()),
     ...lifecycle,
-    clusterPart: base.clusterPart,
-    secrets: base.secrets,
-    mounts: base.mounts,
-    mountServer: base.mountServer,
-    secretRepository: base.secretRepository,
+    ...base.parts,
     kysely,
     catalog,
     ...inside,
@@ -249,18 +245,14 @@ async function assemble(deps: SandboxesDependencies) {
     diskGuard,
     driver,
     clock,
-    e2b,
+    ...doors,
     replicas: deps.replicas ?? (() => 1),
     events,
-    hub: connections.hub,
     places,
     images,
     ...continuing,
     nodePart,
-    previews,
     repository,
-    ssh: connections.ssh,
-    sshRelays: connections.sshRelays,
     supervisor,
     sweeper,
     tickets,

@@ -12,7 +12,6 @@ import type { DrivenSandbox } from './clusters/cluster-drivers.ts';
 import { offlineError } from './clusters/cluster-drivers.ts';
 import { OfflineDriver } from './clusters/offline-driver.ts';
 import { clusterDriverName } from './clusters/sandbox-cluster.ts';
-import { assertSupported } from './assert-supported.ts';
 import type { HelperConnection } from './helper/helper-connection.ts';
 import { createDraft } from './create-draft.ts';
 import { isSandboxId } from './identifiers.ts';
@@ -22,7 +21,7 @@ import { changeEgress, changeRecord, type RecordChange } from './sandbox-changes
 import type { Sandbox, SandboxStatus } from './sandbox.ts';
 import { waitForStatus } from './wait-for-status.ts';
 import type { WarmClaim, WarmClaims } from './warm-claims.ts';
-import { hashOf, type CreateRequest } from './create-request.ts';
+import { assertSupported, hashOf, type CreateRequest } from './create-request.ts';
 
 const EMPTY_DISK_BYTES = 8 * 1024 * 1024;
 const STOP_GRACE_MS = 10_000;

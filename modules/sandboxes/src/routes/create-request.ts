@@ -75,7 +75,6 @@ export function toCreateRequest(
     throw sandboxErrors.INVALID_FIELD({ details: { field: 'environment', reason } });
   }
   const network = body.network ?? config.network;
-  const lifetime = body.max_lifetime_seconds ?? null;
   return {
     workspaceUuid: grant.workspaceUuid,
     maker: creatorFields(principal),
@@ -100,15 +99,20 @@ export function toCreateRequest(
     mounts: [],
     cluster: null,
     idleTimeoutSeconds: body.idle_timeout_seconds ?? null,
-    maxLifetimeSeconds:
-      principal.kind === 'guest'
-        ? Math.min(lifetime ?? config.guest_lifetime_seconds, config.guest_lifetime_seconds)
-        : lifetime,
+    maxLifetimeSeconds: lifetimeOf(principal, body.max_lifetime_seconds ?? null, config),
     onDrain: body.on_drain ?? 'stop',
     onNodeLost: body.on_node_lost ?? 'wait',
     limit: limitOf(principal, config),
     idempotencyKey,
   };
+}
+
+function lifetimeOf(
+  { kind }: Principal,
+  wanted: number | null,
+  { guest_lifetime_seconds: longest }: SandboxesConfig,
+): number | null {
+  return kind === 'guest' ? Math.min(wanted ?? longest, longest) : wanted;
 }
 
 /** Throws VOLUMES_OF_GUESTS: what guests create ends with their time. */

@@ -10,9 +10,9 @@ import { Button } from '../../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../../ui/dialog.tsx';
 import { FieldStack, TextField } from '../../../ui/field.tsx';
 import { FormError } from '../../../ui/form-error.tsx';
+import { Select } from '../../../ui/select.tsx';
 import { ErrorState, LoadingRegion } from '../../../ui/states.tsx';
 import { ImagePicker } from './image-picker.tsx';
-import { ClusterPicker } from './cluster-picker.tsx';
 import { MoreSettings } from './more-settings.tsx';
 import { EMPTY_DRAFT, validateDraft, toNewSandbox, type SandboxDraft } from './sandbox-draft.ts';
 
@@ -99,6 +99,36 @@ function CreateSandboxForm({ catalog, clusters, onDone }: CreateSandboxFormProps
         </Button>
       </DialogActions>
     </form>
+  );
+}
+
+/** A select has no empty value, and no cluster has this name. */
+const PLATFORM = '-';
+
+interface ClusterPickerProps {
+  clusters: readonly SandboxCluster[];
+  /** Name of a cluster; empty for the platform. */
+  value: string;
+  onChange: (cluster: string) => void;
+}
+
+/** Chooses where a new sandbox runs. */
+function ClusterPicker({ clusters, value, onChange }: ClusterPickerProps) {
+  const options = [
+    { value: PLATFORM, label: 'Platform' },
+    ...clusters.map(({ name }) => ({
+      value: name,
+      label: name,
+      description: 'Connected cluster. Without pause, snapshots and volumes.',
+    })),
+  ];
+  return (
+    <Select
+      label="Run in"
+      options={options}
+      value={value === '' ? PLATFORM : value}
+      onChange={(next) => onChange(next === PLATFORM ? '' : next)}
+    />
   );
 }
 
