@@ -59,6 +59,7 @@ import { sshKeys } from './0210-ssh-keys.ts';
 import { sandboxArchives } from './0200-sandbox-archives.ts';
 import { sandboxMounts } from './0220-sandbox-mounts.ts';
 import { bucketForks } from './0230-bucket-forks.ts';
+import { sandboxClusters } from './0240-sandbox-clusters.ts';
 import { sandboxMoves } from './0201-sandbox-moves.ts';
 import { templates } from './0180-templates.ts';
 import { sandboxRequestHost } from './0211-sandbox-request-host.ts';
@@ -132,4 +133,5 @@ export const migrations: readonly Migration[] = [
   sandboxRequestHost,
   sandboxMounts,
   bucketForks,
+  sandboxClusters,
 ];

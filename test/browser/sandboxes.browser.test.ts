@@ -124,6 +124,31 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'sandboxes in the console', () => {
     await opened.expectNoFault();
   });
 
+  it('offers connected clusters, and nothing about clusters where there are none', async () => {
+    await using opened = await openConsole(browser, platform, { expectedStatuses: [400] });
+    const { page } = opened;
+    await signIn(page, platform, `${listPath()}?create=true`);
+    const dialog = page.getByRole('dialog', { name: 'New sandbox' });
+    await dialog.getByLabel('Name', { exact: true }).fill('remote');
+    expect(await dialog.getByText('Run in').count()).toBe(0);
+    const clusters = [
+      { id: 'cls-home', name: 'home', connected: true },
+      { id: 'cls-away', name: 'away', connected: false },
+    ];
+    await page.route('**/api/sandbox-clusters*', (route) => route.fulfill({ json: { clusters, count: 2 } }));
+    await page.reload();
+    await dialog.getByRole('combobox', { name: 'Run in' }).click();
+    expect(await page.getByRole('option').allTextContents()).toEqual([
+      'Platform',
+      expect.stringMatching(/^home.*Without pause/),
+    ]);
+    await page.getByRole('option', { name: /home/ }).click();
+    await screenshot(page, 'light-sandbox-create-cluster');
+    await dialog.getByRole('button', { name: 'Create sandbox' }).click();
+    await dialog.getByText('There is no cluster home').waitFor();
+    await opened.expectNoFault();
+  });
+
   it('shows details of a sandbox, and deletes it', async () => {
     const [found] = (await platform.svc.sandboxes.page({ name: 'builder' })).items;
     // Its page may request it once more when it learns of the deletion.

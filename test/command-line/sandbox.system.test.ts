@@ -186,6 +186,11 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
     expect(await egress('--all')).toBe('*\n0.0.0.0/0\n');
   });
 
+  it('refuses a cluster that is not connected', async () => {
+    const refused = await svc.run(['sandbox', 'create', 'busybox', '--cluster', 'none']);
+    expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining('There is no cluster none')]);
+  });
+
   it('mounts volumes, which keep their files', async () => {
     expect(await svc.answer(['volume', 'create', 'data', '--size', '64'])).toMatch(/^Created volume data of 64 MiB\n/);
     await svc.answer(['sandbox', 'create', 'busybox', '--name', 'writer', '--volume', 'data:/data']);

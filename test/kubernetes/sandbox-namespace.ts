@@ -14,17 +14,18 @@ const ACCOUNT = 'svc';
 
 export interface SandboxNamespace extends AsyncDisposable {
   readonly name: string;
-  /** Of a service account with the rights that the platform's chart grants, and no others. */
+  /** Of a service account with the rights that the chart grants for sandboxes, and no others. */
   readonly kubeconfig: string;
 }
 
 /**
  * Prepares a cluster for sandboxes as an operator does: a namespace of the Pod Security level baseline, the chart's
- * rights, and an image with the helper. The rights include reading `runtimeClass`.
+ * rights, and an image with the helper. The rights include reading `runtimeClass`. `chart` is the platform's by default.
  */
 export async function createSandboxNamespace(
   { kubectl, importImage }: Kubernetes,
   runtimeClass: string,
+  chart: keyof typeof CHARTS = 'svc',
 ): Promise<SandboxNamespace> {
   const run = randomUUID().slice(0, 8);
   const [name, platform] = [`sandboxes-${run}`, `platform-${run}`];
@@ -33,7 +34,7 @@ export async function createSandboxNamespace(
   await kubectl('label', 'namespace', name, 'pod-security.kubernetes.io/enforce=baseline');
   const kubeconfig = join(folder.path, 'kubeconfig.json');
   await makeServiceAccount({ kubectl, namespace: platform, name: ACCOUNT, file: kubeconfig });
-  const rights = await chartRights(name, platform, runtimeClass);
+  const rights = await chartRights(chart, name, platform, runtimeClass);
   await kubectl.withInput(rights, 'apply', '--filename', '-');
   await importHelper(importImage);
   return {
@@ -47,10 +48,29 @@ export async function createSandboxNamespace(
   };
 }
 
-async function chartRights(namespace: string, release: string, runtimeClass: string): Promise<string> {
-  const chart = join(PROJECT_ROOT, 'deploy/helm/svc');
+/** The values that turn sandboxes on, by chart. */
+const CHARTS = {
+  svc: ['services={sandboxes}'],
+  'svc-agent': [
+    'sandboxes.enabled=true',
+    'sandboxes.createNamespace=false',
+    `sandboxes.helperImage=${HELPER_IMAGE}`,
+    `serviceAccount.name=${ACCOUNT}`,
+    'agent.clusterName=home',
+    'svc.apiUrl=http://svc',
+    'svc.token=unused',
+  ],
+} as const;
+
+async function chartRights(
+  chartName: keyof typeof CHARTS,
+  namespace: string,
+  release: string,
+  runtimeClass: string,
+): Promise<string> {
+  const chart = join(PROJECT_ROOT, 'deploy/helm', chartName);
   const values = [
-    'services={sandboxes}',
+    ...CHARTS[chartName],
     `sandboxes.namespace=${namespace}`,
     `sandboxes.gvisorRuntimeClass=${runtimeClass}`,
   ];

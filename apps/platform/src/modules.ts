@@ -87,15 +87,15 @@ export interface ServiceModulesDeps {
 export async function createServiceModules(deps: ServiceModulesDeps): Promise<ServiceModules> {
   const isEnabled = (name: ServiceName): boolean => deps.config.services.includes(name);
   const reason = 'switched off in the configuration (services)';
-  const clusters = isEnabled('clusters') ? await createClusters(deps) : createDisabledClustersModule(reason);
+  const enabledClusters = isEnabled('clusters') ? await createClusters(deps) : null;
   const objectStore = isEnabled('object-store')
     ? await createObjectStore(deps)
     : createDisabledObjectStoreModule(reason);
   return {
-    clusters,
+    clusters: enabledClusters ?? createDisabledClustersModule(reason),
     objectStore,
     sandboxes: isEnabled('sandboxes')
-      ? await createSandboxes(deps, objectStore.folders)
+      ? await createSandboxes(deps, objectStore.folders, enabledClusters)
       : createDisabledSandboxesModule(reason),
   };
 }
@@ -193,6 +193,7 @@ function createCertificateAuthority(
 async function createSandboxes(
   deps: ServiceModulesDeps,
   buckets: ObjectStoreModule['folders'] | null,
+  clusters: ClustersModule | null,
 ): Promise<ServiceModule<SandboxesState> & SshPart> {
   const { config, log, metrics, access, audit, rights, folder, databases, endpoints, clientOf, quotaLimits } = deps;
   return createSandboxesModule({
@@ -221,6 +222,7 @@ async function createSandboxes(
     disk: config.sandboxes.driver === 'local' ? deps.disk : diskForRows(deps),
     archives: await openArchives(deps),
     buckets,
+    clusters: clusters?.sandboxTunnels ?? null,
     apiKeys: deps.accounts.apiKeys,
   });
 }

@@ -34,6 +34,7 @@ import { registerEventRoutes } from './routes/event-routes.ts';
 import { registerLogRoutes } from './routes/log-routes.ts';
 import { registerKubernetesRoutes, type KubernetesRouteOptions } from './routes/kubernetes/kubernetes-routes.ts';
 import { ShellRoute } from './routes/kubernetes/shell-route.ts';
+import { SandboxTunnels } from './adapters/tunnel/sandbox-tunnels.ts';
 import { clusterQuotas } from './quotas.ts';
 import type { ClustersState } from './state.ts';
 import { usageByWorkspace } from './store/quota-usage.ts';
@@ -43,6 +44,8 @@ import { createTunnelServices } from './assembly/tunnel.ts';
 import { registerLinkRoutes, type LinkRouteOptions } from './routes/tunnel/link-routes.ts';
 
 export interface ClustersModule extends ServiceModule<ClustersState> {
+  /** How sandboxes reach clusters. */
+  readonly sandboxTunnels: SandboxTunnels;
   /** Deletes a workspace's clusters with their history and closes their connections. */
   removeWorkspace(workspaceUuid: string): Promise<void>;
 }
@@ -97,6 +100,7 @@ export async function createClustersModule(dependencies: ClustersModuleDependenc
   const closeOnce = (): Promise<void> => (closing ??= close());
 
   return {
+    sandboxTunnels: new SandboxTunnels({ clusters, store, tunnels, clock }),
     registerRoutes: async (app) => {
       await app.register(async (part) => {
         registerAll(part, { context, api }, links);

@@ -102,6 +102,11 @@ export const sandboxErrors = defineErrors({
     'The {scope} quota {quota} is used up: {limit} per minute; try again in {retry_after_seconds} s, or ask the operator to raise it (svc admin quota set)',
   ],
   RATE_LIMITED: [429, 'Too many requests; try again in {retry_after_seconds} s'],
+  UNKNOWN_CLUSTER: [400, 'There is no cluster {cluster} in this workspace; svc cluster ls shows them'],
+  CLUSTERS_OF_GUESTS: [403, 'Guests cannot use clusters; sign in with an account'],
+  CLUSTER_FORBIDDEN: [403, 'You lack permission to run sandboxes in the cluster {cluster}'],
+  CLUSTER_WITHOUT_SANDBOXES: [409, 'The cluster {cluster} runs no sandboxes: {reason}'],
+  CLUSTER_OFFLINE: [503, 'The cluster {cluster} cannot be reached: {reason}'],
   NODE_NOT_FOUND: [404, 'There is no node {node} for sandboxes; svc node list shows them'],
   NODE_DRAINING: [503, 'Node {node} is draining and starts no sandboxes; retry to reach another node'],
   SANDBOX_ELSEWHERE: [503, 'The sandbox is on node {node}: {remedy}'],
@@ -118,6 +123,7 @@ export const sandboxErrors = defineErrors({
     'The host is short of disk space; the rest is reserved. Delete sandboxes, snapshots or objects, or ask the operator for more space',
   ],
   NODE_LOST: [500, 'The sandbox was lost on its machine'],
+  CLUSTER_REMOVED: [410, 'The cluster {cluster} was removed, and the sandbox with it'],
   INIT_CRASHED: [500, 'The first process of the sandbox ended unexpectedly'],
   OOM_KILLED: [500, 'The sandbox ran out of memory'],
 
@@ -153,6 +159,8 @@ export type CauseCode =
   | 'DISK_FULL'
   | 'HOST_DISK_FULL'
   | 'NODE_LOST'
+  | 'CLUSTER_OFFLINE'
+  | 'CLUSTER_REMOVED'
   | 'INIT_CRASHED'
   | 'OOM_KILLED'
   | 'NO_CAPACITY';
@@ -165,6 +173,8 @@ const CAUSES: ReadonlySet<string> = new Set([
   'DISK_FULL',
   'HOST_DISK_FULL',
   'NODE_LOST',
+  'CLUSTER_OFFLINE',
+  'CLUSTER_REMOVED',
   'INIT_CRASHED',
   'OOM_KILLED',
   'NO_CAPACITY',

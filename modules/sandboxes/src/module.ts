@@ -2,14 +2,14 @@ import type { KeyObject } from 'node:crypto';
 import { join } from 'node:path';
 import { describeHoldings, noForwarding, type ServiceModule } from '@svc/http';
 import { sumUsage, unlimitedTraffic, zeroUsage } from '@svc/quotas';
-import { backgroundClock, systemRandom, unlimitedDisk, type Clock } from '@svc/runtime';
+import { backgroundClock, systemRandom, unlimitedDisk } from '@svc/runtime';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
 import type { Kysely } from 'kysely';
 import { createContext } from './assembly/context-assembly.ts';
 import type { SandboxesDependencies } from './assembly/dependencies.ts';
 import type { SandboxesConfig } from './config.ts';
-import { SnapshotArchives } from './domain/archives/snapshot-archives.ts';
+import { createArchives } from './assembly/archive-module.ts';
 import { Boots } from './domain/boots.ts';
 import { SandboxAccess } from './domain/access/sandbox-access.ts';
 import type { SandboxContext } from './domain/context.ts';
@@ -23,9 +23,10 @@ import { Sweeper } from './domain/sweeper.ts';
 import type { TerminalPlaces } from './domain/terminal/terminal-places.ts';
 import { Tickets } from './domain/tickets.ts';
 import { WarmClaims } from './domain/warm-claims.ts';
+import { createClusterPart } from './assembly/cluster-module.ts';
 import { createDriver } from './assembly/driver-module.ts';
 import { createE2bPart } from './assembly/e2b-module.ts';
-import { missingCapabilities, type SandboxDriver } from './domain/driver.ts';
+import { missingCapabilities } from './domain/driver.ts';
 import { createEventPart } from './assembly/event-module.ts';
 import type { EventRecorder } from './domain/events/event-recorder.ts';
 import { CommandService } from './domain/exec/command-service.ts';
@@ -51,7 +52,6 @@ import { SnapshotService } from './domain/snapshots/snapshot-service.ts';
 import { VolumeService } from './domain/volumes/volume-service.ts';
 import { usageByWorkspace } from './store/quota-usage.ts';
 import { createSandboxAccessRepository } from './store/sandbox-access-repository.ts';
-import { createArchiveRepository } from './store/archive-repository.ts';
 import { createSandboxRepository } from './store/sandbox-repository.ts';
 import { createSnapshotRepository } from './store/snapshot-repository.ts';
 import { createVolumeRepository } from './store/volume-repository.ts';
@@ -144,22 +144,14 @@ async function assembleBase(deps: SandboxesDependencies) {
   const places = createPlaces(driver, quotaLimits, deps.traffic ?? unlimitedTraffic, deps.metrics);
   const random = systemRandom;
   const archives = createArchives(deps, database, driver, clock);
-  const given = { repository, driver, clock, random, quotaLimits, node, nodes, log, disk, places, archives };
+  const clusterPart = createClusterPart(deps, database.kysely, catalog, driver);
+  const { drivers, choice: clusterChoice } = clusterPart;
+  const shared = { repository, driver, drivers, clusterChoice, clock, random, quotaLimits, log };
+  const given = { ...shared, node, nodes, disk, places, archives };
   const { rules, ...secretPart } = createSecretPart(database.kysely, deps.keyWrapper, given);
   const { context, supervisor } = createContext({ ...given, rules });
-  return { ...secretPart, database, catalog, folder, images, events, context, supervisor, mounts, mountServer };
-}
-
-function createArchives(
-  { archives: blobs = null, keyWrapper: sealer, quotaLimits, node, nodes, log }: SandboxesDependencies,
-  database: Database<SandboxTables>,
-  driver: SandboxDriver,
-  clock: Clock,
-): SnapshotArchives | null {
-  if (blobs === null) return null;
-  const repository = createArchiveRepository(database);
-  const random = systemRandom;
-  return new SnapshotArchives({ blobs, repository, driver, sealer, quotaLimits, node, nodes, clock, random, log });
+  const parts = { ...secretPart, clusterPart, mounts, mountServer };
+  return { parts, database, catalog, folder, images, events, context, supervisor };
 }
 
 /** The lifecycle of sandboxes and their copies. */
@@ -226,26 +218,23 @@ async function assemble(deps: SandboxesDependencies) {
   const { recorder } = events;
   const access = createSandboxAccess(deps, kysely, context);
   const connections = await createConnections(deps, { kysely, context, service, tickets, recorder, places, access });
-  const { previews, e2b } = connections;
+  const { close: closeConnections, ...doors } = connections;
   const notify = (id: string, notice: SandboxNotice): void => {
     inside.commands.notify(id, notice);
-    connections.hub.notify(id, notice);
+    doors.hub.notify(id, notice);
   };
   const parts = { context, service, snapshots, recorder, notify };
   const nodePart = createNodePart({ ...parts, database, config, dataFolder: deps.dataFolder });
   let draining: Promise<void> | undefined;
   const drain = async (): Promise<void> => {
     events.endStreams();
-    await connections.close();
+    await closeConnections();
   };
   return {
     databaseEvents: database.events,
     drain: (): Promise<void> => (draining ??= drain()),
     ...lifecycle,
-    secrets: base.secrets,
-    mounts: base.mounts,
-    mountServer: base.mountServer,
-    secretRepository: base.secretRepository,
+    ...base.parts,
     kysely,
     catalog,
     ...inside,
@@ -254,18 +243,14 @@ async function assemble(deps: SandboxesDependencies) {
     diskGuard,
     driver,
     clock,
-    e2b,
+    ...doors,
     replicas: deps.replicas ?? (() => 1),
     events,
-    hub: connections.hub,
     places,
     images,
     ...continuing,
     nodePart,
-    previews,
     repository,
-    ssh: connections.ssh,
-    sshRelays: connections.sshRelays,
     supervisor,
     sweeper,
     tickets,
@@ -326,10 +311,13 @@ async function start(services: Services, log: Logger, signal: AbortSignal): Prom
   services.events.follow({ events: services.databaseEvents, watch, repository });
   services.lostNodes.start(); // concerns records, also if no sandbox can run here
   await services.nodePart.join(services.databaseEvents);
+  services.clusterPart.start(services.databaseEvents, context, supervisor, services);
   await images.open();
   const status = await driver.open(signal);
   if (!status.available) {
     log.warn({ reason: status.reason, install: status.install }, 'sandboxes are off');
+    // Those of clusters need no driver of this node.
+    for (const each of [services.sweeper, services.events, services.usage, services.hub]) each.start();
     return;
   }
   signal.throwIfAborted();
@@ -373,6 +361,7 @@ async function close(services: Services): Promise<void> {
   await services.nodePart.close();
   await context.archives?.close();
   await services.diskGuard.close();
+  await services.clusterPart.close();
   await services.pool.close();
   await services.boots.close();
   await services.service.close();

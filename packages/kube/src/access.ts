@@ -1,3 +1,14 @@
+import type { Agent } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+/** Connections that replace TCP, such as streams of a tunnel. They are for plain HTTP: what carries them is encrypted. */
+export interface CarriedConnections {
+  /** Keeps connections open between requests; belongs to the carrier, so that a client does not close it. */
+  readonly agent: Agent;
+  /** Opens one for an upgrade. */
+  connect(): Duplex;
+}
+
 /** A token that may change while the process runs. */
 export interface TokenSource {
   /** Null if there is none. */
@@ -21,4 +32,6 @@ export interface ClusterAccess {
   token: TokenSource;
   /** Namespace of the identity: the pod's or the context's. */
   namespace: string;
+  /** Absent: TCP to the server's address. */
+  connections?: CarriedConnections;
 }

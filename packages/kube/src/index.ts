@@ -1,4 +1,4 @@
-export type { ClusterAccess, TokenSource } from './access.ts';
+export type { CarriedConnections, ClusterAccess, TokenSource } from './access.ts';
 export { assertAccepted } from './answers.ts';
 export {
   createKubeClient,

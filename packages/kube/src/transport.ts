@@ -1,5 +1,7 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { Socket } from 'node:net';
 import type { ClusterAccess } from './access.ts';
 import { kubeErrors } from './errors.ts';
 
@@ -35,7 +37,9 @@ export function createTransport(access: ClusterAccess, observe: RequestObserver 
   const secure = access.server.protocol === 'https:';
   const sockets = { keepAlive: true, keepAliveMsecs: 15_000, maxFreeSockets: 4, timeout: 0 };
   const tls = tlsOptions(access);
-  const agent = secure ? new HttpsAgent({ ...sockets, ...tls }) : new HttpAgent(sockets);
+  const { connections } = access;
+  const own = secure ? new HttpsAgent({ ...sockets, ...tls }) : new HttpAgent(sockets);
+  const agent = connections?.agent ?? own;
   const prefix = access.server.pathname.replace(/\/$/, '');
 
   const connection = async (): Promise<RequestOptions> => {
@@ -46,11 +50,13 @@ export function createTransport(access: ClusterAccess, observe: RequestObserver 
       port: access.server.port === '' ? (secure ? 443 : 80) : access.server.port,
       headers: { 'user-agent': 'svc-agent', ...(token === null ? {} : { authorization: `Bearer ${token}` }) },
       ...tls,
+      ...(connections === undefined ? {} : { createConnection: () => connections.connect() }),
     };
   };
 
   const attempt = async (request: KubeRequest): Promise<IncomingMessage> => {
-    const options = await connection();
+    // The agent makes the connections of plain requests.
+    const { createConnection: _upgradesOnly, ...options } = await connection();
     const body = request.body === undefined ? undefined : Buffer.from(request.body);
     const startedMs = performance.now();
     const response = await exchange(secure ? httpsRequest : httpRequest, request, body, {
@@ -72,7 +78,7 @@ export function createTransport(access: ClusterAccess, observe: RequestObserver 
 
   return {
     connection,
-    close: () => agent.destroy(),
+    close: () => own.destroy(),
     send: async (request) => {
       const response = await attempt(request);
       if (response.statusCode !== 401) return response;
@@ -118,8 +124,11 @@ function exchange(
       if (request.signal?.aborted === true) reject(abortReason(request.signal));
       else reject(kubeErrors.KUBERNETES_UNREACHABLE({ details: { reason: cause.message }, cause }));
     });
-    outgoing.setNoDelay(true);
-    outgoing.setSocketKeepAlive(true, 15_000); // the kernel detects a half-open connection within half a minute
+    outgoing.once('socket', (socket) => {
+      if (!(socket instanceof Socket)) return; // a carrier detects dead connections itself
+      socket.setNoDelay(true);
+      socket.setKeepAlive(true, 15_000); // the kernel detects a half-open connection within half a minute
+    });
     outgoing.end(body);
   });
 }

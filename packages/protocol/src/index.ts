@@ -89,8 +89,11 @@ export {
   encodeTunnelRequest,
   isServiceName,
   KUBERNETES_SERVICE,
+  SANDBOX_PROFILE_PATH,
+  SANDBOXES_SERVICE,
   TUNNEL_CLOSE_CODES,
   TUNNEL_PATH,
   TUNNEL_STREAM_CODES,
+  type SandboxProfile,
   type TunnelRequest,
 } from './tunnel.ts';

@@ -4,6 +4,32 @@ export const TUNNEL_PATH = '/v1/agent/tunnel';
 /** The API server, the only service that is not a configured forward. */
 export const KUBERNETES_SERVICE = 'kubernetes';
 
+/**
+ * The API server as the platform's driver of sandboxes uses it: only what sandboxes need, in one namespace. The agent
+ * offers it if its configuration enables sandboxes.
+ */
+export const SANDBOXES_SERVICE = 'svc-sandboxes';
+
+/** Path at which that service describes where sandboxes run in the cluster, as a `SandboxProfile`. */
+export const SANDBOX_PROFILE_PATH = '/svc/sandboxes';
+
+/** Where and how sandboxes run in a cluster, as its agent's configuration says. */
+export interface SandboxProfile {
+  /** Has nothing but sandboxes. */
+  namespace: string;
+  /** Image that brings the helper into each pod. */
+  helper_image: string;
+  /** Secret in the namespace with the credentials for pulling images. */
+  pull_secret: string | null;
+  runtime_class: string | null;
+  gvisor_runtime_class: string | null;
+  user_namespaces: boolean;
+  /** IPv4 resolvers of sandboxes with egress; without any, there is no egress. */
+  nameservers: string[];
+  denied_networks: string[];
+  network_policies: 'verify' | 'trust';
+}
+
 /** Why a tunnel ended, as the code of its GOAWAY. */
 export const TUNNEL_CLOSE_CODES = {
   /** A newer tunnel of the same cluster took over: do not compete with it. */
@@ -27,18 +53,18 @@ export const TUNNEL_STREAM_CODES = {
 /** Metadata of a stream, as JSON: the service and the user. Never a host or port. */
 export interface TunnelRequest {
   service: string;
-  /** `svc:user:<id>`, the user to impersonate at the API server. */
+  /** `svc:user:<id>`, the user to impersonate at the API server; `svc:sandboxes` for the driver of sandboxes. */
   user: string;
-  /** The user's role in the cluster's workspace. */
+  /** The user's role in the cluster's workspace; `sandboxes` for the driver of sandboxes. */
   role: string;
 }
 
 const SERVICE = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const NAME = /^[\x21-\x7e]{1,256}$/;
 
-/** Whether the text is a valid service name. */
+/** Whether the text is the name of a service that users may reach. */
 export function isServiceName(text: string): boolean {
-  return SERVICE.test(text);
+  return SERVICE.test(text) && text !== SANDBOXES_SERVICE;
 }
 
 /** Encodes the metadata of a stream. */

@@ -25,6 +25,7 @@ const MEMBER_ACTIONS: ReadonlySet<string> = new Set([
   'deployment:create',
   'command:exec',
   'command:cancel',
+  'cluster:run-sandboxes',
   'tunnel:use',
 ]);
 

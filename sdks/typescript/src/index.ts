@@ -186,6 +186,7 @@ export type {
   TemplateBuild,
   PortPreview,
   SandboxEvent,
+  SandboxCluster,
   SandboxImage,
   SandboxInfo,
   SandboxMetrics,

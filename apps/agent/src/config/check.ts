@@ -1,4 +1,5 @@
 import { parseDurationMs } from '@svc/config';
+import { SANDBOXES_SERVICE } from '@svc/protocol';
 import type { AgentConfig } from './schema.ts';
 
 interface Fault {
@@ -28,6 +29,12 @@ export function checkTogether(config: AgentConfig): Fault[] {
   if (config.proxy.https !== undefined && URL.parse(config.proxy.https) === null) {
     faults.push({ path: 'proxy.https', message: 'must be a URL' });
   }
+  if (config.sandboxes.enabled && config.sandboxes.helper_image === undefined) {
+    faults.push({ path: 'sandboxes.helper_image', message: 'is required while sandboxes are enabled' });
+  }
+  if (config.sandboxes.enabled && !config.tunnel.enabled) {
+    faults.push({ path: 'sandboxes.enabled', message: 'requires tunnel.enabled' });
+  }
   faults.push(...durationFaults(config), ...forwardFaults(config));
   return faults;
 }
@@ -39,6 +46,7 @@ function forwardFaults(config: AgentConfig): Fault[] {
     const path = `tunnel.forwards.${index}`;
     if (names.has(name)) faults.push({ path: `${path}.name`, message: `is there twice: ${name}` });
     if (name === 'kubernetes') faults.push({ path: `${path}.name`, message: 'is reserved for the Kubernetes API' });
+    if (name === SANDBOXES_SERVICE) faults.push({ path: `${path}.name`, message: 'is reserved for sandboxes' });
     names.add(name);
     const portText = address.slice(address.lastIndexOf(':') + 1);
     if (Number(portText) < 1 || Number(portText) > 65_535) {

@@ -142,6 +142,64 @@ const policySection = Type.Object({
   }),
 });
 
+const objectName = '^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$';
+
+const sandboxesSection = Type.Object({
+  enabled: flag(
+    'Let the platform run sandboxes as pods of one namespace; needs the tunnel',
+    false,
+    'SANDBOXES_ENABLED',
+  ),
+  namespace: Type.String({
+    description: 'Namespace of the sandboxes; must exist and hold nothing else',
+    default: 'svc-sandboxes',
+    env: 'SANDBOXES_NAMESPACE',
+    pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
+  }),
+  helper_image: Type.Optional(
+    Type.String({
+      description: "Image that brings the helper into each pod, such as the platform's own; required by sandboxes",
+      env: 'SANDBOXES_HELPER_IMAGE',
+      minLength: 1,
+      maxLength: 512,
+    }),
+  ),
+  pull_secret: Type.Optional(
+    Type.String({
+      description: 'Secret in the namespace with the credentials for pulling images',
+      pattern: objectName,
+    }),
+  ),
+  runtime_class: Type.Optional(
+    Type.String({ description: "RuntimeClass of sandboxes; defaults to the cluster's", pattern: objectName }),
+  ),
+  gvisor_runtime_class: Type.Optional(
+    Type.String({ description: 'RuntimeClass of sandboxes with isolation gvisor', pattern: objectName }),
+  ),
+  user_namespaces: flag(
+    'Map root of a sandbox to another user; false for nodes that do not support hostUsers',
+    true,
+    'SANDBOXES_USER_NAMESPACES',
+  ),
+  nameservers: Type.Array(Type.String({ format: 'ipv4' }), {
+    description: 'IPv4 resolvers of sandboxes; without any, sandboxes have no egress',
+    default: [],
+    maxItems: 3,
+    env: 'SANDBOXES_NAMESERVERS',
+  }),
+  denied_networks: Type.Array(Type.String({ pattern: '^[0-9]{1,3}(\\.[0-9]{1,3}){3}/([0-9]|[12][0-9]|3[0-2])$' }), {
+    description:
+      'Further IPv4 networks that sandboxes must not reach, such as nodes or an API server with public addresses',
+    default: [],
+    maxItems: 100,
+  }),
+  network_policies: Type.Enum(['verify', 'trust'], {
+    description: 'verify tries whether the cluster enforces network policies; trust takes it for granted',
+    default: 'verify',
+    env: 'SANDBOXES_NETWORK_POLICIES',
+  }),
+});
+
 const eventsSection = Type.Object({
   enabled: flag('Watch the cluster and report events', true, 'SVC_EVENTS_ENABLED'),
   scope: Type.Enum(['managed', 'all'], {
@@ -231,6 +289,7 @@ export const agentConfigSchema = Type.Object({
   deploy: deploySection,
   events: eventsSection,
   policy: policySection,
+  sandboxes: sandboxesSection,
 });
 
 export type AgentConfig = Static<typeof agentConfigSchema>;
@@ -249,4 +308,5 @@ export const RELOADABLE_SECTIONS: readonly string[] = [
   'log.level',
   'deploy',
   'policy',
+  'sandboxes',
 ];

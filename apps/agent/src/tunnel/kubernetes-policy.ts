@@ -42,18 +42,8 @@ interface KubernetesPath {
 
 /** `/api/v1/...`, `/apis/GROUP/VERSION/...`; any other path is not a resource. Null for ambiguous paths. */
 function parsePath(url: string): KubernetesPath | null {
-  const text = url.split(/[?#]/, 1)[0] ?? '';
-  let parts: string[];
-  try {
-    parts = text
-      .replace(/^\/|\/$/g, '')
-      .split('/')
-      .map((part) => decodeURIComponent(part));
-  } catch {
-    return null;
-  }
-  const isPlain = parts.every((part) => part !== '.' && part !== '..' && !part.includes('/') && !part.includes('\\'));
-  if (!isPlain || (text !== '/' && parts.includes(''))) return null;
+  const parts = splitPath(url);
+  if (parts === null) return null;
   const depth = parts[0] === 'api' ? 2 : parts[0] === 'apis' ? 3 : null;
   // Outside of both are /version, /openapi and the like, but also /logs of the node itself.
   if (depth === null) {
@@ -73,4 +63,20 @@ function parsePath(url: string): KubernetesPath | null {
   // /namespaces/NS, /namespaces/NS/status and /namespaces/NS/KIND/NAME/SUBRESOURCE all belong to NS.
   const words = [...verb, ...inside.slice(2)];
   return { namespace: name, isResource: true, readsLogs: words.includes('log'), words };
+}
+
+/** The decoded parts of a path without slashes at its ends; null if two parsers could read it differently. */
+export function splitPath(url: string): string[] | null {
+  const text = url.split(/[?#]/, 1)[0] ?? '';
+  let parts: string[];
+  try {
+    parts = text
+      .replace(/^\/|\/$/g, '')
+      .split('/')
+      .map((part) => decodeURIComponent(part));
+  } catch {
+    return null;
+  }
+  const isPlain = parts.every((part) => part !== '.' && part !== '..' && !part.includes('/') && !part.includes('\\'));
+  return isPlain && (text === '/' || !parts.includes('')) ? parts : null;
 }

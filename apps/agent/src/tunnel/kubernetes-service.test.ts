@@ -5,6 +5,7 @@ import { duplexPair, type Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { createKubeClient, staticToken } from '@svc/kube';
 import { duplexTransport, MuxSession } from '@svc/mux';
+import { SANDBOX_PROFILE_PATH, SANDBOXES_SERVICE } from '@svc/protocol';
 import { createLogger } from '@svc/telemetry';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LiveConfig } from '../config/live-config.ts';
@@ -29,7 +30,7 @@ afterEach(() => {
 });
 
 /** A stream served by the service, from the platform's side. */
-function open(environment: Record<string, string>, role = 'member'): Duplex {
+function open(environment: Record<string, string>, role = 'member', name = 'kubernetes'): Duplex {
   const load = () =>
     loadAgentConfig({
       file: null,
@@ -46,7 +47,7 @@ function open(environment: Record<string, string>, role = 'member'): Duplex {
   const [left, right] = duplexPair();
   const agent = new MuxSession(duplexTransport(left), {
     role: 'client',
-    onStream: (stream) => service.accept(stream, { service: 'kubernetes', user: 'svc:user:u1', role }),
+    onStream: (stream) => service.accept(stream, { service: name, user: 'svc:user:u1', role }),
   });
   const platform = new MuxSession(duplexTransport(right), { role: 'server' });
   endings.push(() => {
@@ -58,11 +59,16 @@ function open(environment: Record<string, string>, role = 'member'): Duplex {
   return platform.open();
 }
 
-function ask(stream: Duplex, method: string, headers: Record<string, string>): Promise<IncomingMessage> {
+function ask(
+  stream: Duplex,
+  method: string,
+  headers: Record<string, string>,
+  path = '/api/v1/pods',
+): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const request = httpRequest({
       method,
-      path: '/api/v1/pods',
+      path,
       headers,
       createConnection: () => stream,
       agent: undefined,
@@ -136,5 +142,41 @@ describe('the API server behind a tunnel', () => {
     const answer = await ask(stream, 'GET', {});
     expect(answer.statusCode).toBe(502);
     expect(JSON.parse(await text(answer))).toMatchObject({ error: { code: 'TUNNEL_BACKEND_UNREACHABLE' } });
+  });
+});
+
+describe('the service for sandboxes', () => {
+  const ENABLED = {
+    TUNNEL_ENABLED: 'true',
+    TUNNEL_KUBERNETES_IDENTITY: 'user',
+    SANDBOXES_ENABLED: 'true',
+    SANDBOXES_NAMESPACE: 'boxes',
+    SANDBOXES_HELPER_IMAGE: 'registry.example/svc:1',
+  };
+  const of = (environment: Record<string, string>) => open(environment, 'sandboxes', SANDBOXES_SERVICE);
+  const PODS = '/api/v1/namespaces/boxes/pods';
+
+  it('describes itself, and asks the API server as the agent', async () => {
+    const profile = await ask(of(ENABLED), 'GET', {}, SANDBOX_PROFILE_PATH);
+    expect(JSON.parse(await text(profile))).toMatchObject({ namespace: 'boxes', network_policies: 'verify' });
+    expect(seen).toEqual([]);
+    expect(await text(await ask(of(ENABLED), 'GET', FORGED, PODS))).toBe('from the API server');
+    expect(seen[0]?.headers).toMatchObject({ authorization: 'Bearer token-of-the-agent' });
+    expect(seen[0]?.headers).not.toHaveProperty('impersonate-user');
+  });
+
+  it('reaches no other namespace, and nothing while sandboxes are off', async () => {
+    const other = await ask(of(ENABLED), 'GET', {}, '/api/v1/namespaces/kube-system/secrets');
+    expect([other.statusCode, await text(other)]).toEqual([403, expect.stringContaining('only the namespace boxes')]);
+    for (const path of [SANDBOX_PROFILE_PATH, PODS]) {
+      const off = await ask(of({}), 'GET', {}, path);
+      expect([off.statusCode, await text(off)]).toEqual([403, expect.stringContaining('sandboxes.enabled')]);
+    }
+    expect(seen).toEqual([]);
+  });
+
+  it('describes nothing to users of the API server', async () => {
+    await text(await ask(open(ENABLED), 'GET', {}, SANDBOX_PROFILE_PATH));
+    expect(seen[0]?.url).toBe(`/prefix${SANDBOX_PROFILE_PATH}`);
   });
 });

@@ -4,12 +4,13 @@ import type { Duplex } from 'node:stream';
 import { continueOnFirstRead, relayRequest, RelayTimeout, relayUpgrade, type RelayTarget } from '@svc/http/relay';
 import type { KubeClient } from '@svc/kube';
 import { joinStreams, type MuxStream } from '@svc/mux';
-import type { TunnelRequest } from '@svc/protocol';
+import { SANDBOX_PROFILE_PATH, SANDBOXES_SERVICE, type TunnelRequest } from '@svc/protocol';
 import type { LiveConfig } from '../config/live-config.ts';
 import type { AgentMetrics } from '../metrics.ts';
 import { isDropped, kubernetesHeaders } from './kubernetes-headers.ts';
 import { explainRefusal } from './kubernetes-policy.ts';
 import { KubernetesRefusal, statusText, writeStatus } from './kubernetes-status.ts';
+import { explainSandboxRefusal, sandboxProfile, whyNoSandboxes } from './sandbox-policy.ts';
 
 export interface KubernetesServiceOptions {
   client: Pick<KubeClient, 'access' | 'transport'>;
@@ -38,6 +39,10 @@ export function createKubernetesService(options: KubernetesServiceOptions): Kube
   const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: 0, keepAliveTimeout: 0 });
 
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
+    if (isProfileRequest(request, callers.get(request.socket))) {
+      writeProfile(options.config, response);
+      return;
+    }
     createTarget(options, request, callers.get(request.socket), { agent, timeoutMs: ANSWER_TIMEOUT_MS })
       .then((target) => relayRequest(request, response, target))
       .catch((error: unknown) => writeStatus(response, toRefusal(error)));
@@ -70,7 +75,8 @@ async function createTarget(
 ): Promise<RelayTarget> {
   const rules = config.current;
   if (caller === undefined) throw new KubernetesRefusal(403, 'FORBIDDEN', 'Forbidden', 'the request names no caller');
-  const refusal = explainRefusal(request, caller.role, rules);
+  const isForSandboxes = caller.service === SANDBOXES_SERVICE;
+  const refusal = isForSandboxes ? explainSandboxRefusal(request, rules) : explainRefusal(request, caller.role, rules);
   if (refusal !== null) throw new KubernetesRefusal(403, 'FORBIDDEN', 'Forbidden', refusal);
   metrics.kubernetesRequest();
   const { headers: own, ...connection } = await client.transport.connection();
@@ -83,13 +89,28 @@ async function createTarget(
     headers: kubernetesHeaders(request, {
       host: access.server.host,
       authorization: typeof authorization === 'string' ? authorization : null,
-      ...(rules.tunnel.kubernetes.identity === 'user' ? { impersonate: caller } : {}),
+      // Pods of sandboxes belong to no user of the cluster.
+      ...(rules.tunnel.kubernetes.identity === 'user' && !isForSandboxes ? { impersonate: caller } : {}),
     }),
     dropsTrailer: isDropped,
     onAnswer: (status) => {
       if (status === 401) access.token.invalidate(); // a projected token may have been renewed since it was read
     },
   };
+}
+
+function isProfileRequest({ method, url }: IncomingMessage, caller: TunnelRequest | undefined): boolean {
+  return caller?.service === SANDBOXES_SERVICE && method === 'GET' && url === SANDBOX_PROFILE_PATH;
+}
+
+/** Answered by the agent itself. */
+function writeProfile({ current }: LiveConfig, response: ServerResponse): void {
+  const reason = whyNoSandboxes(current);
+  if (reason !== null) {
+    writeStatus(response, new KubernetesRefusal(403, 'FORBIDDEN', 'Forbidden', reason));
+    return;
+  }
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(sandboxProfile(current)));
 }
 
 function toRefusal(error: unknown): KubernetesRefusal {

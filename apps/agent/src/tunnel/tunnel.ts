@@ -3,6 +3,7 @@ import { MuxDialError, MuxSession, MUX_CODES, type MuxError, type MuxStream } fr
 import {
   decodeTunnelRequest,
   KUBERNETES_SERVICE,
+  SANDBOXES_SERVICE,
   TUNNEL_CLOSE_CODES,
   TUNNEL_PATH,
   TUNNEL_STREAM_CODES,
@@ -161,6 +162,11 @@ export class AgentTunnel {
     const { forwards, kubernetes: offered } = config.current.tunnel;
     if (request === null) {
       stream.reset(TUNNEL_STREAM_CODES.malformed, 'the stream has no purpose header');
+      return;
+    }
+    // Refuses by itself what the configuration does not allow, because a refusal of the stream has no room for a remedy.
+    if (request.service === SANDBOXES_SERVICE) {
+      kubernetes.accept(stream, request);
       return;
     }
     if (request.service === KUBERNETES_SERVICE && offered.enabled) {

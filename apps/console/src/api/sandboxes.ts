@@ -73,6 +73,14 @@ export function sandboxQuery(api: SandboxesClient, workspace: Workspace, id: str
   });
 }
 
+/** Connected clusters that run sandboxes. Their absence must not hide the rest. */
+export function sandboxClustersQuery(api: SandboxesClient, workspace: Workspace) {
+  return queryOptions({
+    queryKey: [...sandboxesKey(workspace), 'clusters'],
+    queryFn: async ({ signal }) => (await api.clusters({ signal })).filter(({ connected }) => connected),
+  });
+}
+
 /** The whole catalog, with the progress of images being downloaded. */
 export function imagesQuery(api: SandboxesClient, workspace: Workspace) {
   return queryOptions({

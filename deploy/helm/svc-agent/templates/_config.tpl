@@ -19,5 +19,16 @@
 {{- with $values.rbac.namespaces }}{{ $_ := set $config.policy "namespaces" . }}{{ end -}}
 {{- if and $values.rbac.namespaces (not $values.rbac.watchCluster) }}{{ $_ := set $config "kubernetes" (dict "namespaces" $values.rbac.namespaces) }}{{ end -}}
 {{- end -}}
+{{- with $values.sandboxes -}}
+{{- if .enabled -}}
+{{- if and $values.rbac.create (eq $values.rbac.profile "observer") }}{{ fail "sandboxes.enabled needs rbac.profile deployer, operator or admin: an observer changes nothing" }}{{ end -}}
+{{- $sandboxes := dict "enabled" true "namespace" .namespace "helper_image" .helperImage "user_namespaces" .userNamespaces "nameservers" .nameservers "denied_networks" .deniedNetworks "network_policies" .networkPolicies -}}
+{{- with .pullSecret }}{{ $_ := set $sandboxes "pull_secret" . }}{{ end -}}
+{{- with .runtimeClass }}{{ $_ := set $sandboxes "runtime_class" . }}{{ end -}}
+{{- with .gvisorRuntimeClass }}{{ $_ := set $sandboxes "gvisor_runtime_class" . }}{{ end -}}
+{{- $_ := set $config "sandboxes" $sandboxes -}}
+{{- $_ := set $config "tunnel" (dict "enabled" true) -}}
+{{- end -}}
+{{- end -}}
 {{- toYaml (mergeOverwrite $config (deepCopy $values.config)) -}}
 {{- end -}}

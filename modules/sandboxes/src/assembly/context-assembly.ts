@@ -12,6 +12,8 @@ type Given = Pick<
   SandboxContext,
   | 'repository'
   | 'driver'
+  | 'drivers'
+  | 'clusterChoice'
   | 'clock'
   | 'random'
   | 'quotaLimits'

@@ -7,9 +7,11 @@ import type { QuotaLimits, WorkspaceTraffic } from '@svc/quotas';
 import type { Clock, DiskSpace } from '@svc/runtime';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
+import type { TunnelledClusters } from '../adapters/drivers/kubernetes/tunnel-connector.ts';
 import type { SandboxesConfig } from '../config.ts';
 import type { ApiKeys } from '../domain/access/api-keys.ts';
 import type { ArchiveBlobs } from '../domain/archives/archive.ts';
+import type { ClusterConnector } from '../domain/clusters/sandbox-cluster.ts';
 import type { SandboxNodes } from '../domain/ports.ts';
 import type { ServedBuckets } from '../routes/mounts/mount-server.ts';
 import type { SandboxDriver } from '../domain/driver.ts';
@@ -67,6 +69,10 @@ export interface SandboxesDependencies {
   readonly archives?: ArchiveBlobs | null;
   /** The buckets that sandboxes can mount. Absent or null: the object store is disabled. */
   readonly buckets?: ServedBuckets | null;
+  /** Clusters whose agents dial out to this installation. Absent or null: clusters are disabled. */
+  readonly clusters?: TunnelledClusters | null;
+  /** Overrides how clusters are connected, for tests. */
+  readonly clusterConnector?: ClusterConnector;
   /** Overrides the configured driver, for tests. */
   readonly driver?: SandboxDriver;
 }

@@ -29,10 +29,10 @@ export function createMetricPart(
   recorder: EventRecorder,
   config: SandboxesConfig['metrics'],
 ): MetricPart {
-  const { driver, clock, log, live } = context;
+  const { drivers, clock, log, live } = context;
   const store = createMetricStore(kysely);
   const sampler = new MetricSampler({
-    driver,
+    stats: (id) => drivers.ofRunning(id).stats(id),
     store,
     clock,
     log,

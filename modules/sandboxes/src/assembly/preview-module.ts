@@ -9,7 +9,6 @@ import type { SandboxContext } from '../domain/context.ts';
 import type { Sandbox } from '../domain/sandbox.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
 import { continueOnUse } from '../e2b/continue-sandbox.ts';
-import { sandboxErrors } from '../errors.ts';
 import { registerPortRoutes } from '../routes/port-routes.ts';
 import { OpenPreviews } from '../domain/preview/open-previews.ts';
 import { PortTraffic } from '../routes/preview/port-traffic.ts';
@@ -75,9 +74,7 @@ export function createPreviewPart(options: PreviewPartOptions): PreviewPart {
     reach: async (id, hasLink, signal) => {
       const sandbox = await service.byId(id);
       await holder.assertHere(sandbox);
-      const { status } = hasLink ? sandbox : await continueOnUse(service, clock, sandbox, signal);
-      const connection = status === 'running' ? live.findConnection(id) : null;
-      if (connection === null) throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status } });
+      const connection = service.connectionTo(hasLink ? sandbox : await continueOnUse(service, clock, sandbox, signal));
       return { connection, requestHost: sandbox.requestHost };
     },
     begin: (id) => live.begin(id, clock.nowMs()),

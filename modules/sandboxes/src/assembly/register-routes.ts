@@ -8,6 +8,7 @@ import type { SandboxService } from '../domain/sandbox-service.ts';
 import type { Tickets } from '../domain/tickets.ts';
 import type { SandboxDriver } from '../domain/driver.ts';
 import type { E2bPart } from './e2b-module.ts';
+import type { ClusterPart } from './cluster-module.ts';
 import type { EventPart } from './event-module.ts';
 import type { CommandService } from '../domain/exec/command-service.ts';
 import type { ProcessService } from '../domain/processes/process-service.ts';
@@ -71,12 +72,14 @@ export interface RouteDeps {
   readonly previews: PreviewPart;
   readonly ssh: SshListener | null;
   readonly e2b: E2bPart;
+  readonly clusterPart: ClusterPart;
 }
 
 /** Registers every route of the module in its own scope, because errors use the shape of the sandbox contract. */
 export async function registerRoutes(app: HttpApp, deps: RouteDeps): Promise<void> {
   const { config, clock, context, isolation, driver, catalog, images, service, snapshots, files } = deps;
-  const { secrets, templates, volumes, mounts } = deps;
+  const { secrets, templates, volumes, mounts, clusterPart } = deps;
+  const clusters = clusterPart.choice;
   const createLimiter = createCallerLimiter({
     perCaller: perMinute(config.max_creates_per_minute, clock, deps.replicas),
     quotaLimits: context.quotaLimits,
@@ -100,10 +103,11 @@ export async function registerRoutes(app: HttpApp, deps: RouteDeps): Promise<voi
     };
     registerSnapshotRoutes(scope, snapshotRoutes);
     registerSecretRoutes(scope, secrets);
+    clusterPart.registerRoutes(scope);
     registerVolumeRoutes(scope, { volumes, createLimiter });
     await registerTemplateRoutes(scope, { templates, config, createLimiter });
     for (const prefix of PREFIXES) {
-      registerSandboxRoutes(scope, { prefix, isolation, secrets, templates, ...snapshotRoutes });
+      registerSandboxRoutes(scope, { prefix, isolation, secrets, templates, clusters, ...snapshotRoutes });
       registerEgressRuleRoutes(scope, { prefix, context, service, secrets, images });
       registerSnapshotMakingRoutes(scope, { prefix, ...snapshotRoutes });
       registerTicketRoutes(scope, { prefix, service, tickets: deps.tickets });

@@ -2,7 +2,9 @@ import { FairSlots, KeyedQueue, systemClock } from '@svc/runtime';
 import { createLogger } from '@svc/telemetry';
 import { beforeEach, expect, it } from 'vitest';
 import { Boots } from './boots.ts';
+import { ClusterDrivers } from './clusters/cluster-drivers.ts';
 import type { SandboxContext } from './context.ts';
+import type { SandboxDriver } from './driver.ts';
 import type { HelperConnection } from './helper/helper-connection.ts';
 import { LiveSandboxes } from './live-sandboxes.ts';
 import type { Sandbox, SandboxChange } from './sandbox.ts';
@@ -15,6 +17,7 @@ const sandbox = {
   status: 'creating',
   startedAt: null,
   snapshotId: null,
+  cluster: null,
   volumes: [],
   lastActivityAt: new Date().toISOString(),
 } as Partial<Sandbox> as Sandbox; // the fields that a start reads
@@ -40,18 +43,20 @@ beforeEach(() => {
     closed: new Promise<void>(() => undefined),
     close: async () => void (isClosed = true),
   } as unknown as HelperConnection; // what a start does with it
+  const driver = {
+    isCreated: async () => false,
+    create: async () => undefined,
+    start: async () => undefined,
+    stop: async () => void (stops += 1),
+    connect: async () => connection,
+  } as unknown as SandboxDriver; // what a start calls
   boots = new Boots({
     repository: {
       find: async () => recorded,
       change: (_id: string, _from: unknown, to: SandboxChange) => change({ ...sandbox, ...to }),
     },
-    driver: {
-      isCreated: async () => false,
-      create: async () => undefined,
-      start: async () => undefined,
-      stop: async () => void (stops += 1),
-      connect: async () => connection,
-    },
+    driver,
+    drivers: new ClusterDrivers(driver, null),
     live,
     watch: new StatusWatch(),
     queue: new KeyedQueue(),

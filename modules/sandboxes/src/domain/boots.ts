@@ -15,7 +15,7 @@ export const BOOT_LIMIT_MS = 100_000;
 /** Slow enough for any engine: 8 MiB/s. */
 const ARCHIVE_BYTES_PER_MS = 8 * 1024;
 
-type BootSpec = SandboxSpec & Pick<Sandbox, 'startedAt'>;
+type BootSpec = SandboxSpec & Pick<Sandbox, 'startedAt' | 'workspaceUuid' | 'cluster'>;
 
 interface Boot {
   readonly controller: AbortController;
@@ -52,12 +52,12 @@ export class Boots {
    * began, or the result of its start was not recorded.
    */
   async recover(id: string): Promise<void> {
-    const { queue, repository, driver, log } = this.#context;
+    const { queue, repository, drivers, log } = this.#context;
     await queue.run(id, async () => {
       const sandbox = await repository.find(id);
-      if (sandbox?.status !== 'creating' || this.has(id)) return;
+      if (sandbox?.status !== 'creating' || this.has(id) || drivers.isAway(sandbox)) return;
       log.warn({ sandbox: id }, 'a start that was not recorded begins again');
-      await driver.stop(id, 0);
+      await drivers.of(sandbox).stop(id, 0);
       this.begin(sandbox);
     });
   }
@@ -104,8 +104,9 @@ export class Boots {
   }
 
   /** Runs before a slot is taken, so that a slow download blocks no other start. An existing disk needs no image. */
-  async #prepareImage({ id, image, snapshotId, template, startedAt }: Sandbox, signal: AbortSignal): Promise<void> {
-    const { driver } = this.#context;
+  async #prepareImage(sandbox: Sandbox, signal: AbortSignal): Promise<void> {
+    const { id, image, snapshotId, template, startedAt } = sandbox;
+    const driver = this.#context.drivers.of(sandbox);
     if (snapshotId !== null || template !== null || startedAt !== null || (await driver.isCreated(id))) return;
     await driver.prepareImage?.(image, signal);
   }
@@ -149,12 +150,12 @@ export class Boots {
       if (running === null) await live.release(sandbox.id);
     }
     // Deleted or stopped meanwhile. The deletion removes the rest.
-    if (running === null) return this.#context.driver.stop(sandbox.id, 0);
+    if (running === null) return this.#context.drivers.of(sandbox).stop(sandbox.id, 0);
     watch.announce(sandbox.id, running);
   }
 
   async #start(spec: BootSpec, signal: AbortSignal): Promise<HelperConnection> {
-    const { driver } = this.#context;
+    const driver = this.#context.drivers.of(spec);
     const wasCreated = spec.startedAt === null && spec.snapshotId === null && (await driver.isCreated(spec.id));
     // One that has run is never created again, because it would be empty: if its files are gone, the start refuses.
     if (spec.startedAt === null) await this.#create(spec, signal);
@@ -167,7 +168,8 @@ export class Boots {
 
   /** A snapshot of another node comes from its archive. */
   async #create(spec: BootSpec, signal: AbortSignal): Promise<void> {
-    const { driver, archives, disk } = this.#context;
+    const { drivers, archives, disk } = this.#context;
+    const driver = drivers.of(spec);
     const archive = await this.#findArchive(spec);
     if (archives === null || archive === null) return driver.create(spec, signal);
     if (await driver.isCreated(spec.id)) return;
@@ -201,7 +203,7 @@ export class Boots {
   }
 
   async #fail(sandbox: Sandbox, error: unknown): Promise<void> {
-    const { driver, repository, watch, log, node } = this.#context;
+    const { drivers, repository, watch, log, node } = this.#context;
     if (error instanceof Cancelled) return;
     const fault = faultOf(error);
     log.error({ err: error, sandbox: sandbox.id, code: fault.code }, 'sandbox could not be started');
@@ -209,9 +211,12 @@ export class Boots {
     const failed = await repository.change(sandbox.id, ['creating'], change, node);
     if (failed !== null) watch.announce(sandbox.id, failed);
     // Free the resources of a failed start at once; the files stay for a recovery.
-    await driver.stop(sandbox.id, 0).catch((cause: unknown) => {
-      log.error({ err: cause, sandbox: sandbox.id }, 'a failed sandbox could not be cleaned up');
-    });
+    await drivers
+      .of(sandbox)
+      .stop(sandbox.id, 0)
+      .catch((cause: unknown) => {
+        log.error({ err: cause, sandbox: sandbox.id }, 'a failed sandbox could not be cleaned up');
+      });
   }
 }
 

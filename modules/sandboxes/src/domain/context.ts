@@ -2,6 +2,8 @@ import type { QuotaLimits } from '@svc/quotas';
 import type { Clock, DiskSpace, FairSlots, KeyedQueue, Random } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import type { SnapshotArchives } from './archives/snapshot-archives.ts';
+import type { ClusterChoice } from './clusters/choose-cluster.ts';
+import type { ClusterDrivers } from './clusters/cluster-drivers.ts';
 import type { SandboxDriver } from './driver.ts';
 import type { RuleKeeper } from './egress-rules/rule-keeper.ts';
 import type { Holder } from './holder.ts';
@@ -13,7 +15,12 @@ import type { StatusWatch } from './status-watch.ts';
 /** State and services that the domain's parts share. */
 export interface SandboxContext {
   readonly repository: SandboxRepository;
+  /** The configured driver. */
   readonly driver: SandboxDriver;
+  /** The driver of each sandbox. */
+  readonly drivers: ClusterDrivers;
+  /** The connected clusters that can run sandboxes. */
+  readonly clusterChoice: ClusterChoice;
   readonly live: LiveSandboxes;
   readonly watch: StatusWatch;
   /** Serializes changes to a sandbox on the machine, keyed by its id. */

@@ -2,11 +2,14 @@ import { createHash } from 'node:crypto';
 import type { Principal } from '@svc/access';
 import { sandboxErrors } from '../errors.ts';
 import type { SandboxContext } from './context.ts';
+import type { ChosenCluster } from './clusters/choose-cluster.ts';
 import type { EgressRule } from './egress-rules/egress-rule.ts';
-import type { SandboxResources, NetworkMode, Isolation } from './driver.ts';
+import { assertAppliesRules } from './egress-rules/rule-support.ts';
+import type { SandboxResources, NetworkMode, Isolation, SandboxDriver } from './driver.ts';
 import type { ExpiryAction, OnDrain, OnNodeLost, VolumeMount } from './sandbox.ts';
-import type { BucketMount } from './mounts/bucket-mount.ts';
+import { assertMountsBuckets, type BucketMount } from './mounts/bucket-mount.ts';
 import type { SandboxTemplate } from './templates/sandbox-template.ts';
+import { assertHasVolumes } from './volumes/volume.ts';
 
 export interface CreateRequest {
   readonly workspaceUuid: string;
@@ -28,6 +31,8 @@ export interface CreateRequest {
   readonly volumes: readonly VolumeMount[];
   /** Buckets of the workspace that its creator may use. */
   readonly mounts: readonly BucketMount[];
+  /** Connected cluster to run in; null for the configured driver. */
+  readonly cluster: ChosenCluster | null;
   readonly idleTimeoutSeconds: number | null;
   readonly maxLifetimeSeconds: number | null;
   /** Latest time at which the sandbox expires. */
@@ -55,6 +60,7 @@ export function hashOf({
   volumes,
   mounts,
   template,
+  cluster,
   ...rest
 }: CreateRequest): string {
   const later = {
@@ -67,13 +73,14 @@ export function hashOf({
     ...(volumes.length === 0 ? {} : { volumes }),
     ...(mounts.length === 0 ? {} : { mounts }),
     ...(template === null ? {} : { template }),
+    ...(cluster === null ? {} : { cluster: cluster.id }),
   };
   const request = { workspaceUuid, ownerId: maker.id, ...rest, ...later, idempotencyKey: null };
   return createHash('sha256').update(JSON.stringify(request)).digest('hex');
 }
 
 /** Throws RESTORE_UNAVAILABLE if the sandbox could not continue on another node. */
-export function assertRestores(
+function assertRestores(
   { volumes }: CreateRequest,
   field: string,
   { driver, archives }: Pick<SandboxContext, 'driver' | 'archives'>,
@@ -84,4 +91,33 @@ export function assertRestores(
   if (volumes.length > 0) refuse('volumes stay on their node');
   if (archives === null) refuse('needs the object store on an S3 engine and PostgreSQL');
   if (driver.snapshots?.archives === undefined) refuse(`the driver ${driver.name} cannot`);
+}
+
+/** Refuses by name what a request wants and the driver lacks. */
+export function assertSupported(
+  request: CreateRequest,
+  driver: SandboxDriver,
+  { archives }: Pick<SandboxContext, 'archives'>,
+): void {
+  const { name } = driver;
+  if (request.snapshotId !== null && driver.snapshots === undefined) {
+    throw sandboxErrors.SNAPSHOTS_UNAVAILABLE({ details: { field: 'snapshot_id', driver: name } });
+  }
+  if (request.template !== null && driver.builds === undefined) {
+    throw sandboxErrors.TEMPLATES_UNAVAILABLE({ details: { field: 'template', driver: name } });
+  }
+  if (request.onDrain === 'snapshot' && driver.snapshots === undefined) {
+    throw sandboxErrors.SNAPSHOTS_UNAVAILABLE({ details: { field: 'on_drain', driver: name } });
+  }
+  if (request.volumes.length > 0) assertHasVolumes(driver, 'volumes');
+  if (request.mounts.length > 0) assertMountsBuckets(driver, request.isolation);
+  if (request.onNodeLost === 'restore') assertRestores(request, 'on_node_lost', { driver, archives });
+  if (request.onDrain === 'move') assertRestores(request, 'on_drain', { driver, archives });
+  if (request.egressAllow !== null && driver.limitsEgress !== true) {
+    throw sandboxErrors.UNSUPPORTED_EGRESS({ details: { field: 'egress_allow', driver: name } });
+  }
+  if (request.egressRules.length > 0) assertAppliesRules(driver, request.network);
+  if (request.onExpiry === 'pause' && driver.lacks?.has('pause') === true) {
+    throw sandboxErrors.PAUSE_UNAVAILABLE({ details: { field: 'on_expiry', driver: name } });
+  }
 }

@@ -26,6 +26,11 @@ export class IsolationPolicy {
     this.#driver = driver;
   }
 
+  /** The policy of the operator for another driver. */
+  of(driver: Pick<SandboxDriver, 'whyUnsupported'>): IsolationPolicy {
+    return new IsolationPolicy(this.#setting, driver);
+  }
+
   get default(): Isolation {
     return defaultIsolation(this.#setting, this.#driver.whyUnsupported('gvisor') === null);
   }

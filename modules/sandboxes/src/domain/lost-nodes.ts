@@ -17,11 +17,13 @@ const FAULT: SandboxFault = {
 };
 
 /**
- * Whether another node may have reported this sandbox as lost, so that it may still run. What its own node lost is not
+ * Whether this sandbox was reported as lost without being asked, so that it may still run: by another node, or because its
+ * cluster was away. What its own node lost is not
  * running, or cannot be recovered.
  */
 export function isReportedLost({ status, fault }: Pick<Sandbox, 'status' | 'fault'>): boolean {
-  return status === 'error' && fault?.code === FAULT.code && fault.recoverable;
+  const isLost = fault?.code === FAULT.code || fault?.code === 'CLUSTER_OFFLINE';
+  return status === 'error' && isLost && fault.recoverable;
 }
 
 export interface LostNodesDeps {

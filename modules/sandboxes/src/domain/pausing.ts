@@ -7,8 +7,9 @@ import type { Sandbox } from './sandbox.ts';
  * paused. Throws SANDBOX_NOT_RUNNING, and PAUSE_UNAVAILABLE if the driver cannot freeze.
  */
 export async function pause(context: SandboxContext, sandbox: Sandbox): Promise<Sandbox> {
-  const { queue, repository, driver, live, watch, clock, node } = context;
+  const { queue, repository, drivers, live, watch, clock, node } = context;
   const { id } = sandbox;
+  const driver = drivers.of(sandbox);
   if (driver.lacks?.has('pause') === true) {
     throw sandboxErrors.PAUSE_UNAVAILABLE({ details: { driver: driver.name } });
   }
@@ -35,8 +36,9 @@ export async function pause(context: SandboxContext, sandbox: Sandbox): Promise<
  * answered at once, and a restarted platform must not find a record that still says paused. Throws SANDBOX_NOT_RUNNING.
  */
 export function resume(context: SandboxContext, sandbox: Sandbox): Promise<Sandbox> {
-  const { queue, repository, driver, live, watch, clock, node } = context;
+  const { queue, repository, drivers, live, watch, clock, node } = context;
   const { id } = sandbox;
+  const driver = drivers.of(sandbox);
   return queue.run(id, async () => {
     const current = await running(context, id);
     if (current.pausedAt === null) return current;

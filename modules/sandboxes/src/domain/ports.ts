@@ -1,6 +1,7 @@
 import type { GrantedAccess } from '@svc/access';
 import type { Breach, Limits } from '@svc/quotas';
 import type { Admission, QuotaRefusal } from './admission.ts';
+import type { DrivenSandbox } from './clusters/cluster-drivers.ts';
 import type { Sandbox, SandboxChange, SandboxStatus } from './sandbox.ts';
 
 /**
@@ -80,11 +81,17 @@ export interface SandboxRepository {
   touch(id: string, at: string): Promise<void>;
   /** Marks it deleted, which frees its name and quota at once. Returns false if it was already deleted. */
   remove(id: string, at: string): Promise<boolean>;
-  /** Ids deleted on this node and not yet purged. */
-  removed(node: string): Promise<readonly string[]>;
+  /** Those deleted on this node and not yet purged. */
+  removed(node: string): Promise<readonly DrivenSandbox[]>;
   purge(id: string): Promise<void>;
   /** Sandboxes of this node in any of the states. */
   ofNode(node: string, states: readonly SandboxStatus[]): Promise<readonly Sandbox[]>;
+  /** Sandboxes of this node in any of the states that run in clusters other than these. */
+  ofOtherClusters(
+    node: string,
+    states: readonly SandboxStatus[],
+    clusterIds: readonly string[],
+  ): Promise<readonly Sandbox[]>;
   /** Running sandboxes of this node with rules for secrets. */
   ofNodeWithRules(node: string): Promise<readonly Pick<Sandbox, 'id'>[]>;
   /** The rules of those of the sandboxes that are starting or running. */

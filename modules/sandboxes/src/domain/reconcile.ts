@@ -1,4 +1,4 @@
-import type { FoundSandbox } from './driver.ts';
+import type { FoundSandbox, SandboxDriver } from './driver.ts';
 import type { Boots } from './boots.ts';
 import { BOOT_LIMIT_MS } from './boots.ts';
 import type { SandboxContext } from './context.ts';
@@ -13,8 +13,15 @@ export interface ReconcileResult {
   readonly removed: number;
 }
 
+/** A driver with the sandboxes that it runs. */
+export interface DrivenPlace {
+  readonly driver: SandboxDriver;
+  /** Id of its cluster; null for the configured driver. */
+  readonly clusterId: string | null;
+}
+
 /**
- * Reconciles records with the machine after a start: adopts running sandboxes, removes sandboxes without a record, and
+ * Reconciles records with the machine after a start, or with a cluster after the return of its agent: adopts running sandboxes, removes sandboxes without a record, and
  * corrects records that do not match their sandbox.
  */
 export async function reconcile(
@@ -22,16 +29,19 @@ export async function reconcile(
   service: SandboxService,
   boots: Boots,
   supervisor: Supervisor,
+  { driver, clusterId }: DrivenPlace = { driver: context.driver, clusterId: null },
 ): Promise<ReconcileResult> {
-  const { repository, driver, node, log } = context;
+  const { repository, node, log } = context;
+  const isOfPlace = ({ cluster }: Pick<Sandbox, 'cluster'>): boolean => (cluster?.id ?? null) === clusterId;
   const result = { adopted: 0, repaired: 0, removed: 0 };
   const found = new Map((await driver.list()).map((each) => [each.id, each]));
-  for (const id of await repository.removed(node)) {
-    await service.cleanUp(id);
-    found.delete(id);
+  for (const sandbox of (await repository.removed(node)).filter(isOfPlace)) {
+    await service.cleanUp(sandbox);
+    found.delete(sandbox.id);
     result.removed += 1;
   }
   for (const sandbox of await repository.ofNode(node, ['creating', 'running', 'stopped', 'error'])) {
+    if (!isOfPlace(sandbox)) continue;
     const condition = found.get(sandbox.id);
     found.delete(sandbox.id);
     try {
@@ -66,14 +76,15 @@ async function settle(
   sandbox: Sandbox,
   condition: FoundSandbox | undefined,
 ): Promise<'adopted' | 'repaired'> {
-  const { driver, clock, repository } = context;
+  const { drivers, clock, repository } = context;
+  const driver = drivers.of(sandbox);
   const running = condition?.running;
   switch (sandbox.status) {
     case 'running':
       // The platform ended after the freeze and before the record was written.
       if (condition?.paused === true && sandbox.pausedAt === null) await driver.resume(sandbox.id);
       if (running === true && (await supervisor.reconnect(sandbox))) return 'adopted';
-      await supervisor.fail(sandbox.id, {
+      await supervisor.fail(sandbox, {
         code: running === true ? 'AGENT_TIMEOUT' : 'NODE_LOST',
         message: running === true ? 'The sandbox no longer responds' : 'The sandbox was lost on its machine',
         recoverable: running !== undefined,
@@ -88,7 +99,7 @@ async function settle(
         boots.begin(sandbox);
         return 'adopted';
       }
-      await supervisor.fail(sandbox.id, {
+      await supervisor.fail(sandbox, {
         code: 'AGENT_TIMEOUT',
         message: 'The platform was restarted while the sandbox was being started',
         recoverable: true,
@@ -117,7 +128,7 @@ async function adoptLost(
   // One that never ran may be a warm sandbox with other limits and another name than requested.
   if (!isReportedLost(sandbox) || sandbox.startedAt === null) return false;
   const pausedAt = paused ? context.clock.now().toISOString() : null;
-  if (!(await supervisor.reconnect({ id: sandbox.id, pausedAt }))) return false;
+  if (!(await supervisor.reconnect({ ...sandbox, pausedAt }))) return false;
   if (await markReturned(context, sandbox.id, paused)) return true;
   await context.live.release(sandbox.id);
   return false;

@@ -18,12 +18,10 @@ export function changeRecord(context: SandboxContext, { id }: Sandbox, wanted: R
  * driver cannot limit egress, EGRESS_FIXED for a sandbox without a network, and SANDBOX_NOT_RUNNING while it starts,
  * because the start may have begun under the previous list.
  */
-export function changeEgress(
-  context: SandboxContext,
-  { id, network, egressAllow: previous }: Sandbox,
-  allowed: readonly string[],
-): Promise<Sandbox> {
-  const { queue, repository, driver } = context;
+export function changeEgress(context: SandboxContext, sandbox: Sandbox, allowed: readonly string[]): Promise<Sandbox> {
+  const { id, network, egressAllow: previous } = sandbox;
+  const { queue, repository, drivers } = context;
+  const driver = drivers.of(sandbox);
   const { changeEgress: enforce } = driver;
   if (enforce === undefined) {
     throw sandboxErrors.UNSUPPORTED_EGRESS({ details: { field: 'egress_allow', driver: driver.name } });

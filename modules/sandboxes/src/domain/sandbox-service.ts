@@ -8,17 +8,20 @@ import { admissionOf, callerLimitReached, quotaExceeded, type Admission } from '
 import type { Boots } from './boots.ts';
 import type { SandboxContext } from './context.ts';
 import { assertDiskRoom } from './disk-room.ts';
-import { assertAppliesRules } from './egress-rules/rule-support.ts';
-import { isSandboxId, newName, newSandboxId } from './identifiers.ts';
+import type { DrivenSandbox } from './clusters/cluster-drivers.ts';
+import { offlineError } from './clusters/cluster-drivers.ts';
+import { OfflineDriver } from './clusters/offline-driver.ts';
+import { clusterDriverName } from './clusters/sandbox-cluster.ts';
+import type { HelperConnection } from './helper/helper-connection.ts';
+import { createDraft } from './create-draft.ts';
+import { isSandboxId } from './identifiers.ts';
 import type { InsertOutcome, RepeatedRequest, SandboxFilter, SandboxPage } from './ports.ts';
 import { pause, resume } from './pausing.ts';
 import { changeEgress, changeRecord, type RecordChange } from './sandbox-changes.ts';
 import type { Sandbox, SandboxStatus } from './sandbox.ts';
-import { assertMountsBuckets } from './mounts/bucket-mount.ts';
-import { assertHasVolumes } from './volumes/volume.ts';
 import { waitForStatus } from './wait-for-status.ts';
 import type { WarmClaim, WarmClaims } from './warm-claims.ts';
-import { assertRestores, hashOf, type CreateRequest } from './create-request.ts';
+import { assertSupported, hashOf, type CreateRequest } from './create-request.ts';
 
 const EMPTY_DISK_BYTES = 8 * 1024 * 1024;
 const STOP_GRACE_MS = 10_000;
@@ -56,21 +59,30 @@ export class SandboxService {
    */
   async create(request: CreateRequest, waitMs: number, signal: AbortSignal): Promise<Sandbox> {
     this.#assertPossible(request);
-    this.assertTakesSandboxes();
-    this.#assertRoom();
     const { clock, quotaLimits, disk } = this.#context;
-    await assertDiskRoom(disk, await this.#newDiskBytes(request));
+    if (request.cluster === null) {
+      this.assertTakesSandboxes();
+      this.#assertRoom();
+      await assertDiskRoom(disk, await this.#newDiskBytes(request));
+    }
     const limits = await quotaLimits.readLimits(request.workspaceUuid);
     const admission = admissionOf(request.maker, request.limit, limits);
-    const claim = this.#warm.claim(request, this.#draft(request));
+    const claim = this.#warm.claim(request, createDraft(request, this.#context));
     const { sandbox } = claim;
     const repeated =
       request.idempotencyKey === null ? null : { key: request.idempotencyKey, requestHash: hashOf(request) };
     const outcome = await this.#record(claim, admission, repeated);
     if (outcome.outcome === 'repeated') return this.#repeat(request.workspaceUuid, outcome, waitMs, signal);
     refuse(outcome, sandbox, request.limit);
-    this.#warm.begin(claim);
+    await this.#begin(claim);
     return waitForStatus(this.#context, sandbox, NOT_SETTLED, clock, waitMs, signal);
+  }
+
+  /** The start of a sandbox of a cluster whose tunnel is elsewhere begins there. */
+  async #begin(claim: WarmClaim): Promise<void> {
+    const { holder, clusterChoice } = this.#context;
+    if (holder.isHere(claim.sandbox)) this.#warm.begin(claim);
+    else await clusterChoice.requestStart(claim.sandbox);
   }
 
   /** Throws NODE_DRAINING while this node is drained. */
@@ -79,7 +91,12 @@ export class SandboxService {
   }
 
   /** Throws unless this node can start a sandbox now, which takes so much disk. */
-  async assertCanStart({ isolation }: Pick<Sandbox, 'isolation'>, diskBytes = 0): Promise<void> {
+  async assertCanStart(
+    sandbox: Pick<Sandbox, 'isolation' | 'workspaceUuid' | 'cluster'>,
+    diskBytes = 0,
+  ): Promise<void> {
+    const { isolation, cluster } = sandbox;
+    if (cluster !== null) return this.#context.clusterChoice.assertAllowed(sandbox);
     this.#assertDriver();
     this.#assertIsolation(isolation);
     this.assertTakesSandboxes();
@@ -115,7 +132,18 @@ export class SandboxService {
   async held(workspaceUuid: string, id: string): Promise<Sandbox> {
     const sandbox = await this.get(workspaceUuid, id);
     await this.#context.holder.assertHere(sandbox);
+    this.#context.drivers.assertReachable(sandbox);
     return sandbox;
+  }
+
+  /** The connection to a sandbox of this node, for a use of it. Throws SANDBOX_NOT_RUNNING and CLUSTER_OFFLINE. */
+  connectionTo(sandbox: Pick<Sandbox, 'id' | 'status' | 'cluster'>): HelperConnection {
+    const { drivers, live } = this.#context;
+    const { id, status } = sandbox;
+    drivers.assertReachable(sandbox);
+    const connection = status === 'running' ? live.findConnection(id) : null;
+    if (connection === null) throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status } });
+    return connection;
   }
 
   /** For callers admitted to this sandbox directly, such as with a ticket. Throws SANDBOX_NOT_FOUND. */
@@ -216,7 +244,7 @@ export class SandboxService {
       throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status: sandbox.status } });
     }
     await this.#boots.cancel(id);
-    const { queue, repository, live, watch, driver } = this.#context;
+    const { queue, repository, live, watch, drivers } = this.#context;
     return queue.run(id, async () => {
       if (expiredAt !== null) {
         const current = await this.get(workspaceUuid, id);
@@ -226,7 +254,7 @@ export class SandboxService {
       const stopped = await repository.change(id, ['creating', 'running'], change, sandbox.node);
       if (stopped === null) return this.get(workspaceUuid, id);
       await live.release(id);
-      await driver.stop(id, STOP_GRACE_MS);
+      await drivers.of(sandbox).stop(id, STOP_GRACE_MS);
       watch.announce(id, stopped);
       return stopped;
     });
@@ -242,19 +270,22 @@ export class SandboxService {
     if (!(await repository.remove(id, clock.now().toISOString()))) throw sandboxErrors.SANDBOX_NOT_FOUND();
     watch.announce(id, null);
     if (!holder.isHere(sandbox)) return; // its node finds the marked record
-    const removal = this.cleanUp(id, workspaceUuid).finally(() => this.#removals.delete(removal));
+    const removal = this.cleanUp(sandbox).finally(() => this.#removals.delete(removal));
     this.#removals.add(removal);
   }
 
   /** Removes all data of a deleted sandbox from the machine. The sweeper retries failures. */
-  async cleanUp(id: string, workspaceUuid = ''): Promise<void> {
-    const { queue, live, driver, repository, log, places } = this.#context;
+  async cleanUp(sandbox: DrivenSandbox): Promise<void> {
+    const { queue, live, drivers, repository, log, places } = this.#context;
+    const { id, workspaceUuid } = sandbox;
     await this.#boots.cancel(id);
     try {
       await queue.run(id, async () => {
         await live.release(id);
-        await places.run(workspaceUuid, () => driver.remove(id));
+        if (!drivers.isAway(sandbox)) await places.run(workspaceUuid, () => drivers.of(sandbox).remove(id));
+        else if (!(await this.#context.clusterChoice.isGone(sandbox))) return; // the return of its agent removes it
         await repository.purge(id);
+        drivers.forget(id);
       });
     } catch (error) {
       log.error({ err: error, sandbox: id }, 'a deleted sandbox could not be cleaned up yet');
@@ -298,27 +329,25 @@ export class SandboxService {
         details: { field: 'image', image: request.image, supported_images: names },
       });
     }
-    this.#assertDriver();
-    if (request.onDrain === 'snapshot' && this.#context.driver.snapshots === undefined) {
-      throw sandboxErrors.SNAPSHOTS_UNAVAILABLE({ details: { field: 'on_drain', driver: this.#context.driver.name } });
+    const { cluster, isolation } = request;
+    if (cluster === null) {
+      this.#assertDriver();
+      assertSupported(request, this.#context.driver, this.#context);
+      this.#assertIsolation(isolation);
+      return;
     }
-    if (request.volumes.length > 0) assertHasVolumes(this.#context.driver, 'volumes');
-    if (request.mounts.length > 0) assertMountsBuckets(this.#context.driver, request.isolation);
-    if (request.onNodeLost === 'restore') assertRestores(request, 'on_node_lost', this.#context);
-    if (request.onDrain === 'move') assertRestores(request, 'on_drain', this.#context);
-    if (request.egressAllow !== null && this.#context.driver.limitsEgress !== true) {
-      throw sandboxErrors.UNSUPPORTED_EGRESS({ details: { field: 'egress_allow', driver: this.#context.driver.name } });
-    }
-    if (request.egressRules.length > 0) assertAppliesRules(this.#context.driver, request.network);
-    if (request.onExpiry === 'pause' && this.#context.driver.lacks?.has('pause') === true) {
-      throw sandboxErrors.PAUSE_UNAVAILABLE({ details: { field: 'on_expiry', driver: this.#context.driver.name } });
-    }
-    this.#assertIsolation(request.isolation);
+    // What pods lack is known wherever the tunnel of their cluster is.
+    assertSupported(
+      request,
+      new OfflineDriver(clusterDriverName(cluster.id), () => offlineError(cluster.name)),
+      this.#context,
+    );
+    this.#assertIsolation(isolation, this.#isolation.of(cluster));
   }
 
   /** The operator may have required gVisor after the sandbox was created. */
-  #assertIsolation(isolation: Isolation): void {
-    const reason = this.#isolation.refusal(isolation);
+  #assertIsolation(isolation: Isolation, policy = this.#isolation): void {
+    const reason = policy.refusal(isolation);
     if (reason === null) return;
     throw sandboxErrors.UNSUPPORTED_ISOLATION({ details: { field: 'isolation', isolation, reason } });
   }
@@ -337,47 +366,6 @@ export class SandboxService {
     const details = { reason: status.reason, install: status.install };
     throw sandboxErrors.SANDBOXES_UNAVAILABLE({ details, headers: { 'retry-after': '60' } });
   }
-
-  #draft(request: CreateRequest): Sandbox {
-    const { clock, random, node, driver } = this.#context;
-    const now = clock.now();
-    const { maxLifetimeSeconds } = request;
-    return {
-      id: newSandboxId(random.bytes),
-      workspaceUuid: request.workspaceUuid,
-      ownerId: request.maker.id,
-      node,
-      driver: driver.name,
-      name: request.name ?? newName(random.bytes),
-      image: request.image,
-      snapshotId: request.snapshotId,
-      template: request.template,
-      status: 'creating',
-      stateReason: null,
-      fault: null,
-      environment: request.environment,
-      labels: request.labels,
-      resources: request.resources,
-      network: request.network,
-      egressAllow: request.egressAllow,
-      egressRules: request.egressRules,
-      isolation: request.isolation,
-      volumes: request.volumes,
-      mounts: request.mounts,
-      idleTimeoutSeconds: request.idleTimeoutSeconds,
-      expiresAt: earliest(request.expiresAt, maxLifetimeSeconds, now),
-      onDrain: request.onDrain,
-      onNodeLost: request.onNodeLost,
-      onExpiry: request.onExpiry,
-      resumeSeconds: request.resumeSeconds,
-      requestHost: request.requestHost,
-      createdAt: now.toISOString(),
-      startedAt: null,
-      lastActivityAt: now.toISOString(),
-      removedAt: null,
-      pausedAt: null,
-    };
-  }
 }
 
 function refuse(outcome: InsertOutcome, sandbox: Sandbox, limit: number): void {
@@ -388,9 +376,4 @@ function refuse(outcome: InsertOutcome, sandbox: Sandbox, limit: number): void {
   if (outcome.outcome === 'name_taken') {
     throw sandboxErrors.NAME_TAKEN({ details: { field: 'name', name: sandbox.name } });
   }
-}
-
-function earliest(expiresAt: string | null, lifetimeSeconds: number | null, now: Date): string | null {
-  const end = lifetimeSeconds === null ? null : new Date(now.getTime() + lifetimeSeconds * 1000).toISOString();
-  return [expiresAt, end].filter((each) => each !== null).toSorted()[0] ?? null;
 }

@@ -1,5 +1,6 @@
 import type { EgressRule } from './egress-rules/egress-rule.ts';
 import type { Isolation, MountedVolume, NetworkMode, SandboxResources } from './driver.ts';
+import type { SandboxCluster } from './clusters/sandbox-cluster.ts';
 import type { BucketMount } from './mounts/bucket-mount.ts';
 import type { SandboxTemplate } from './templates/sandbox-template.ts';
 import type { CauseCode } from '../errors.ts';
@@ -40,6 +41,8 @@ export interface Sandbox {
   readonly ownerId: string;
   readonly node: string;
   readonly driver: string;
+  /** The connected cluster that runs it; null for the configured driver. */
+  readonly cluster: SandboxCluster | null;
   readonly name: string;
   /** The name or alias given at creation. */
   readonly image: string;

@@ -1,5 +1,6 @@
 import { toAppError } from '@svc/errors';
 import type { SandboxContext } from './context.ts';
+import type { DrivenSandbox } from './clusters/cluster-drivers.ts';
 import type { Sandbox, SandboxFault } from './sandbox.ts';
 
 /** A killed first process takes a moment to disappear; a missing response in that time proves nothing. */
@@ -30,24 +31,25 @@ export class Supervisor {
   }
 
   async #check(id: string): Promise<void> {
-    const { repository, driver, live, log } = this.#context();
+    const { repository, drivers, live, log } = this.#context();
     const sandbox = await repository.find(id);
     if (sandbox?.status !== 'running' || live.has(id)) return;
-    if (!driver.status().available) return; // shutting down; the next start adopts it
+    const driver = drivers.of(sandbox);
+    if (!driver.status().available) return; // shutting down, or its cluster is away; its return adopts it
     let condition = await driver.inspect(id);
     for (const delayMs of RECONNECT_AFTER_MS) {
       if (!condition.running || (await this.reconnect(sandbox))) break;
       await this.#wait(delayMs);
       condition = await driver.inspect(id);
     }
-    if (live.has(id)) return;
+    if (live.has(id) || drivers.isAway(sandbox)) return;
     const fault: SandboxFault = condition.running
       ? { code: 'AGENT_TIMEOUT', message: 'The sandbox no longer responds', recoverable: true }
       : condition.outOfMemory
         ? { code: 'OOM_KILLED', message: 'The sandbox ran out of memory', recoverable: true }
         : { code: 'INIT_CRASHED', message: 'The first process of the sandbox ended unexpectedly', recoverable: true };
     log.warn({ sandbox: id, code: fault.code }, 'sandbox failed');
-    await this.fail(id, fault);
+    await this.fail(sandbox, fault);
   }
 
   #wait(delayMs: number): Promise<void> {
@@ -55,8 +57,10 @@ export class Supervisor {
   }
 
   /** Adopts the connection on success. A paused sandbox is resumed briefly, because it could not respond otherwise. */
-  async reconnect({ id, pausedAt }: Pick<Sandbox, 'id' | 'pausedAt'>): Promise<boolean> {
-    const { driver, live, clock, log } = this.#context();
+  async reconnect(sandbox: DrivenSandbox & Pick<Sandbox, 'pausedAt'>): Promise<boolean> {
+    const { drivers, live, clock, log } = this.#context();
+    const { id, pausedAt } = sandbox;
+    const driver = drivers.of(sandbox);
     const limit = new AbortController();
     const cancel = clock.setTimer(() => limit.abort(), RECONNECT_LIMIT_MS);
     try {
@@ -77,11 +81,12 @@ export class Supervisor {
   }
 
   /** Moves a sandbox from `running` or `creating` to `error`. Frees its resources; its files stay. */
-  async fail(id: string, fault: SandboxFault): Promise<void> {
-    const { repository, driver, watch, node } = this.#context();
+  async fail(sandbox: DrivenSandbox, fault: SandboxFault): Promise<void> {
+    const { repository, drivers, watch, node } = this.#context();
+    const { id } = sandbox;
     const change = { status: 'error', stateReason: fault.code, fault } as const;
     const failed = await repository.change(id, ['running', 'creating'], change, node);
     if (failed !== null) watch.announce(id, failed);
-    await driver.stop(id, 0);
+    await drivers.of(sandbox).stop(id, 0);
   }
 }

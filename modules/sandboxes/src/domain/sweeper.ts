@@ -78,7 +78,7 @@ export class Sweeper {
     await this.#repair(sandboxes);
     await this.#repairs.claims.sweep();
     if (this.#service.removalsUnderWay === 0) {
-      for (const id of await repository.removed(node)) await this.#service.cleanUp(id);
+      for (const sandbox of await repository.removed(node)) await this.#service.cleanUp(sandbox);
     }
     for (const each of this.#swept) await each.sweep();
     await this.#tickets.purge(now.toISOString());

@@ -29,7 +29,8 @@ export class WarmClaims {
 
   /** An exact match is inserted as running, which saves an update. */
   claim(request: CreateRequest, draft: Sandbox): WarmClaim {
-    if (request.snapshotId !== null) return { sandbox: draft, warm: null, isPrepared: false };
+    if (request.snapshotId !== null || request.cluster !== null)
+      return { sandbox: draft, warm: null, isPrepared: false };
     // Its trust store is set up before it runs, its volumes are mounted then, or its files are not those of the image.
     const { egressRules, volumes, mounts, template } = request;
     const isPlain = egressRules.length === 0 && volumes.length === 0 && mounts.length === 0 && template === null;
@@ -110,6 +111,7 @@ function specPartOf(request: CreateRequest): Omit<SandboxSpec, 'id' | 'hostname'
     template: _template,
     volumes: _volumes,
     mounts: _mounts,
+    cluster: _cluster,
     limit: _limit,
     idempotencyKey: _key,
     ...spec

@@ -48,7 +48,7 @@ export function expiryIn(
   return wanted < latest ? wanted : latest;
 }
 
-/** Without mounts of buckets, which the caller adds. */
+/** Without mounts of buckets and without a cluster, which the caller adds. */
 export function toCreateRequest(
   body: Static<typeof createBodySchema>,
   principal: Principal,
@@ -75,7 +75,6 @@ export function toCreateRequest(
     throw sandboxErrors.INVALID_FIELD({ details: { field: 'environment', reason } });
   }
   const network = body.network ?? config.network;
-  const lifetime = body.max_lifetime_seconds ?? null;
   return {
     workspaceUuid: grant.workspaceUuid,
     maker: creatorFields(principal),
@@ -98,16 +97,22 @@ export function toCreateRequest(
     isolation: isolation.choose(body.isolation ?? 'default'),
     volumes: assertNoGuest(principal, volumes),
     mounts: [],
+    cluster: null,
     idleTimeoutSeconds: body.idle_timeout_seconds ?? null,
-    maxLifetimeSeconds:
-      principal.kind === 'guest'
-        ? Math.min(lifetime ?? config.guest_lifetime_seconds, config.guest_lifetime_seconds)
-        : lifetime,
+    maxLifetimeSeconds: lifetimeOf(principal, body.max_lifetime_seconds ?? null, config),
     onDrain: body.on_drain ?? 'stop',
     onNodeLost: body.on_node_lost ?? 'wait',
     limit: limitOf(principal, config),
     idempotencyKey,
   };
+}
+
+function lifetimeOf(
+  { kind }: Principal,
+  wanted: number | null,
+  { guest_lifetime_seconds: longest }: SandboxesConfig,
+): number | null {
+  return kind === 'guest' ? Math.min(wanted ?? longest, longest) : wanted;
 }
 
 /** Throws VOLUMES_OF_GUESTS: what guests create ends with their time. */

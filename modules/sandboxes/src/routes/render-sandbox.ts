@@ -37,6 +37,7 @@ export function renderSandbox(sandbox: Sandbox, images: ImageProgressSource): St
       pids: sandbox.resources.pids,
     },
     driver: sandbox.driver,
+    cluster: sandbox.cluster?.name ?? null,
     isolation: sandbox.isolation,
     shares_kernel: sharesKernel(sandbox.isolation),
     network: sandbox.network,

@@ -4,6 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import type { SandboxesConfig } from '../config.ts';
 import type { IsolationPolicy } from '../domain/isolation.ts';
+import type { ClusterChoice } from '../domain/clusters/choose-cluster.ts';
 import type { TemplateService } from '../domain/templates/template-service.ts';
 import type { SecretService } from '../domain/secrets/secret-service.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
@@ -51,6 +52,7 @@ export interface SandboxRoutesOptions {
   readonly volumes: VolumeService;
   readonly mounts: MountService;
   readonly templates: TemplateService;
+  readonly clusters: ClusterChoice;
   readonly now: () => Date;
 }
 
@@ -144,8 +146,12 @@ function registerCreate(app: HttpApp, options: SandboxRoutesOptions): void {
       const caller = principalOf(request);
       const wanted = bucketMountsOf(request.body.mounts);
       const mounts = await options.mounts.resolve(grant.workspaceUuid, caller, wanted, volumes);
-      const plain = toCreateRequest(request.body, caller, grant, config, key, snapshot, isolation, volumes, template);
-      const create = { ...plain, mounts };
+      const { cluster: place } = request.body;
+      const cluster =
+        typeof place === 'string' ? await options.clusters.choose(grant.workspaceUuid, caller, place) : null;
+      const policy = cluster === null ? isolation : isolation.of(cluster);
+      const plain = toCreateRequest(request.body, caller, grant, config, key, snapshot, policy, volumes, template);
+      const create = { ...plain, mounts, cluster };
       // Those of a snapshot were checked when they were set.
       if (request.body.egress_rules !== undefined) {
         await options.secrets.assertKnown(grant.workspaceUuid, create.egressRules);

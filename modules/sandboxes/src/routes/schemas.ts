@@ -141,6 +141,9 @@ export const sandboxSchema = Type.Object({
     pids: Type.Integer(),
   }),
   driver: Type.String(),
+  cluster: nullable(
+    Type.String({ description: 'Connected cluster that runs it as a pod; null: the platform runs it' }),
+  ),
   isolation: isolationSchema,
   shares_kernel: Type.Boolean({ description: "Whether its programs run directly on the host's kernel" }),
   network: networkSchema,
@@ -220,6 +223,15 @@ export const createBodySchema = Type.Object(
     isolation: Type.Optional(wantedIsolationSchema),
     volumes: Type.Optional(volumeMountsSchema),
     mounts: Type.Optional(bucketMountsSchema),
+    cluster: Type.Optional(
+      nullable(
+        Type.String({
+          minLength: 1,
+          maxLength: 128,
+          description: 'Connected cluster to run in, by name or ID; by default, the platform runs the sandbox',
+        }),
+      ),
+    ),
     idle_timeout_seconds: Type.Optional(Type.Integer({ minimum: 10, maximum: 31_536_000 })),
     on_expiry: Type.Optional(expiryActionSchema),
     max_lifetime_seconds: Type.Optional(Type.Integer({ minimum: 10, maximum: 31_536_000 })),

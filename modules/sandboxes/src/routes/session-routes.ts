@@ -3,7 +3,6 @@ import { Type } from 'typebox';
 import type { HelperConnection } from '../domain/helper/helper-connection.ts';
 import type { LiveSandboxes } from '../domain/live-sandboxes.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
-import { sandboxErrors } from '../errors.ts';
 import { endSession, listSessions, type SessionInfo } from '../domain/terminal/sessions.ts';
 import { idParamsSchema, workspaceQuerySchema } from './schemas.ts';
 
@@ -32,12 +31,9 @@ const sessionParams = Type.Object({ id: Type.String({ maxLength: 100 }), session
 const endedSchema = Type.Object({ session: Type.String(), deleted: Type.Literal(true) });
 
 /** Lists and ends sessions; `/ws/terminal/ID?session=` creates and joins them. */
-export function registerSessionRoutes(app: HttpApp, { prefix, service, live }: SessionRoutesOptions): void {
+export function registerSessionRoutes(app: HttpApp, { prefix, service }: SessionRoutesOptions): void {
   const findConnection = async (workspaceUuid: string, id: string): Promise<HelperConnection> => {
-    const { status } = await service.get(workspaceUuid, id);
-    const connection = status === 'running' ? live.findConnection(id) : null;
-    if (connection === null) throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status } });
-    return connection;
+    return service.connectionTo(await service.get(workspaceUuid, id));
   };
 
   app.get(

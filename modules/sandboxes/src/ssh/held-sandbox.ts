@@ -1,7 +1,6 @@
 import type { AuditLog } from '@svc/access';
 import type { Clock } from '@svc/runtime';
 import type { CallerLimiter } from '../domain/admission.ts';
-import { sandboxErrors } from '../errors.ts';
 import type { EventRecorder } from '../domain/events/event-recorder.ts';
 import type { HelperConnection } from '../domain/helper/helper-connection.ts';
 import type { LiveSandboxes } from '../domain/live-sandboxes.ts';
@@ -67,11 +66,11 @@ export class HeldSandbox {
     await this.#held();
     await this.#record({ request: kind });
     const sandbox = await service.settled(workspaceUuid, sandboxId, HOLD_WHILE_CREATING_MS, signal);
-    this.#connect(sandbox); // before a slot is taken
+    this.#deps.service.connectionTo(sandbox); // before a slot is taken
     const release = await slots.take(sandbox);
     try {
       signal.throwIfAborted();
-      const connection = this.#connect(sandbox);
+      const connection = this.#deps.service.connectionTo(sandbox);
       const endActivity = live.begin(sandbox.id, clock.nowMs());
       const recordEnd =
         kind === 'shell' ? recordTerminal(recorder, sandbox, { argv: null, session: null }, null) : () => undefined;
@@ -94,7 +93,7 @@ export class HeldSandbox {
   async enterPort(port: number, isRecorded: boolean, cut: () => void): Promise<EnteredSandbox> {
     const { live, ports, clock } = this.#deps;
     const { sandboxId } = this.#client.grant;
-    const connection = this.#connect(await this.#held());
+    const connection = this.#deps.service.connectionTo(await this.#held());
     if (!isRecorded) await this.#record({ request: 'forward', port });
     const leavePorts = ports.enter({ sandboxId, linkId: null, expiresAtMs: null }, cut);
     const endActivity = live.begin(sandboxId, clock.nowMs());
@@ -108,12 +107,6 @@ export class HeldSandbox {
   #held(): Promise<Sandbox> {
     const { workspaceUuid, sandboxId } = this.#client.grant;
     return this.#deps.service.held(workspaceUuid, sandboxId);
-  }
-
-  #connect({ id, status }: Sandbox): HelperConnection {
-    const connection = status === 'running' ? this.#deps.live.findConnection(id) : null;
-    if (connection === null) throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status } });
-    return connection;
   }
 
   #use(): void {

@@ -47,6 +47,7 @@ function sandbox(id: string): Sandbox {
     isolation: 'namespaces',
     volumes: [],
     mounts: [],
+    cluster: null,
     idleTimeoutSeconds: null,
     expiresAt: null,
     onDrain: 'stop',

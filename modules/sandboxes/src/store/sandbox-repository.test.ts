@@ -39,6 +39,7 @@ function sandbox(changes: Partial<Sandbox>): Sandbox {
     isolation: 'namespaces',
     volumes: [],
     mounts: [],
+    cluster: null,
     idleTimeoutSeconds: null,
     expiresAt: null,
     onDrain: 'snapshot',
@@ -173,7 +174,7 @@ describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
     await repository().remove('sbx_a', AT);
     expect(await repository().find('sbx_a')).toBeNull();
     expect(await repository().change('sbx_a', ['creating'], { status: 'running' })).toBeNull();
-    expect(await repository().removed('n')).toEqual(['sbx_a']);
+    expect(await repository().removed('n')).toMatchObject([{ id: 'sbx_a', cluster: null }]);
     expect(await repository().removed('elsewhere')).toEqual([]);
     await repository().purge('sbx_a');
     expect(await repository().removed('n')).toEqual([]);

@@ -3,6 +3,7 @@ import type { Clock } from '@svc/runtime';
 import { publishEvents, violatesUnique } from '@svc/sql';
 import type { ExpressionBuilder, Kysely, Transaction } from 'kysely';
 import type { Admission } from '../domain/admission.ts';
+import { clusterDriverName } from '../domain/clusters/sandbox-cluster.ts';
 import { sandboxErrors } from '../errors.ts';
 import type { Sandbox, SandboxChange, SandboxStatus } from '../domain/sandbox.ts';
 import type {
@@ -20,7 +21,7 @@ import { pageCursor, parseCursor } from './page-cursor.ts';
 import { writeEvents } from './event-log.ts';
 import { breachIn, enterGate } from './quota-usage.ts';
 import { assertVolumesFree, findMounters } from './volume-repository.ts';
-import { fromRow, parseRules, toRow } from './sandbox-row.ts';
+import { fromRow, parseCluster, parseRules, toRow } from './sandbox-row.ts';
 import { placeOf, recordChange, updateSandbox } from './update-sandbox.ts';
 import { SANDBOX_NAME, type SandboxTables } from './tables.ts';
 
@@ -76,11 +77,13 @@ export function createSandboxRepository(kysely: Kysely<SandboxTables>, deps: Rep
     async removed(node) {
       const rows = await kysely
         .selectFrom('sandbox')
-        .select('id')
+        .select(['id', 'workspace_uuid', 'cluster'])
         .where('node', '=', node)
         .where('removed_at', 'is not', null)
         .execute();
-      return rows.map((row) => row.id);
+      return rows.map(({ id, workspace_uuid: workspaceUuid, cluster }) => {
+        return { id, workspaceUuid, cluster: parseCluster(cluster) };
+      });
     },
 
     async purge(id) {
@@ -93,6 +96,12 @@ export function createSandboxRepository(kysely: Kysely<SandboxTables>, deps: Rep
         .where('status', 'in', [...states])
         .execute();
       return rows.map(fromRow);
+    },
+
+    async ofOtherClusters(node, states, clusterIds) {
+      let query = visible().where('node', '=', node).where('cluster', 'is not', null);
+      if (clusterIds.length > 0) query = query.where('driver', 'not in', clusterIds.map(clusterDriverName));
+      return (await query.where('status', 'in', [...states]).execute()).map(fromRow);
     },
 
     async ofNodeWithRules(node) {

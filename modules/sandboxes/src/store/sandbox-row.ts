@@ -1,3 +1,4 @@
+import type { SandboxCluster } from '../domain/clusters/sandbox-cluster.ts';
 import type { BucketMount } from '../domain/mounts/bucket-mount.ts';
 import type {
   ExpiryAction,
@@ -40,6 +41,7 @@ export function toRow(sandbox: Sandbox, accountableId: string): SandboxRow {
     isolation: sandbox.isolation,
     volumes: sandbox.volumes.length === 0 ? null : JSON.stringify(sandbox.volumes),
     mounts: sandbox.mounts.length === 0 ? null : JSON.stringify(sandbox.mounts),
+    cluster: sandbox.cluster === null ? null : JSON.stringify(sandbox.cluster),
     idle_timeout_seconds: sandbox.idleTimeoutSeconds,
     expires_at: sandbox.expiresAt,
     on_drain: sandbox.onDrain === 'move' ? 'stop' : sandbox.onDrain, // what earlier versions do
@@ -111,6 +113,7 @@ export function fromRow(row: SandboxRow): Sandbox {
     isolation: parseIsolation(row.isolation),
     volumes: row.volumes === null ? [] : (JSON.parse(row.volumes) as VolumeMount[]), // written by `toRow`
     mounts: row.mounts === null ? [] : (JSON.parse(row.mounts) as BucketMount[]), // written by `toRow`
+    cluster: parseCluster(row.cluster),
     idleTimeoutSeconds: row.idle_timeout_seconds,
     expiresAt: row.expires_at,
     onDrain: row.moves_on_drain === 1 ? 'move' : (row.on_drain as OnDrain),
@@ -124,6 +127,10 @@ export function fromRow(row: SandboxRow): Sandbox {
     removedAt: row.removed_at,
     pausedAt: row.paused_at,
   };
+}
+
+export function parseCluster(column: string | null): SandboxCluster | null {
+  return column === null ? null : (JSON.parse(column) as SandboxCluster); // written by `toRow`
 }
 
 /** Older rows contain `default`, which meant namespaces. */

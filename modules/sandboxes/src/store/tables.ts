@@ -21,8 +21,8 @@ export const SECRET_NAME: UniqueKey = {
 };
 
 /**
- * Rows as defined by migrations 0020, 0055 to 0059, 0071, 0081, 0087, 0140, 0141, 0143, 0150, 0151, 0170, 0180, 0190, 0200
- * and 0201. Times are ISO 8601 UTC, objects are JSON text, booleans are 0 or 1.
+ * Rows as defined by migrations 0020, 0055 to 0059, 0071, 0081, 0087, 0140, 0141, 0143, 0150, 0151, 0170, 0180, 0190, 0200,
+ * 0201, 0211, 0220 and 0240. Times are ISO 8601 UTC, objects are JSON text, booleans are 0 or 1.
  */
 export interface SandboxTables {
   sandbox: SandboxRow;
@@ -77,6 +77,7 @@ export interface SandboxTables {
   template_build: TemplateBuildRow;
   template_layer: TemplateLayerRow;
   template_log: { build_id: string; sequence: number; at: string; level: string; step: number | null; message: string };
+  sandbox_cluster: ClusterRow;
   sandbox_ticket: { hash: string; sandbox_id: string; granted: string; expires_at: string };
 }
 
@@ -121,7 +122,18 @@ export interface SandboxRow {
   egress_rules: string | null;
   volumes: string | null;
   mounts: string | null;
+  cluster: string | null;
   template: string | null;
+}
+
+/** What the node with the tunnel of a cluster reported last about sandboxes there. */
+export interface ClusterRow {
+  cluster_id: string;
+  workspace_uuid: string;
+  reason: string | null;
+  fingerprint: string | null;
+  has_gvisor: number;
+  reported_at: string;
 }
 
 /** A value sealed under the master key that `wrapper` names. */

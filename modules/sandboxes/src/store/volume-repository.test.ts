@@ -55,6 +55,7 @@ function sandbox(id: string, readOnly: boolean, changes: Partial<Sandbox> = {}):
     egressRules: [],
     isolation: 'namespaces',
     mounts: [],
+    cluster: null,
     volumes: [{ volumeId: 'vol_data', name: 'data', path: '/data', readOnly }],
     idleTimeoutSeconds: null,
     expiresAt: null,

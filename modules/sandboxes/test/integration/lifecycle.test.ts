@@ -68,6 +68,7 @@ describe('sandbox lifecycle', () => {
       egress_rules: [],
       volumes: [],
       mounts: [],
+      cluster: null,
       expires_at: '2026-01-01T01:00:00.000Z',
       on_expiry: 'delete',
       last_activity_at: '2026-01-01T00:00:00.000Z',
@@ -99,8 +100,7 @@ describe('sandbox lifecycle', () => {
     const { id } = (await create({}, '?wait_ms=0')).body;
     const before = clock.pendingTimers();
     const polled = platform.call('GET', `/api/containers/${id}?wait_for=running&timeout=5`);
-    await waitFor(() => clock.pendingTimers() > before);
-    await clock.advance(5000);
+    await waitFor(() => clock.pendingTimers() > before).then(() => clock.advance(5000));
     expect((await polled).body['status']).toBe('creating');
   });
 
@@ -109,9 +109,9 @@ describe('sandbox lifecycle', () => {
   });
 
   it('refuses a taken name, and frees it on delete', async () => {
-    const first = await create({ name: 'one' });
+    const { id } = (await create({ name: 'one' })).body;
     expect(await create({ name: 'one' })).toMatchObject({ status: 409, body: { code: 'NAME_TAKEN' } });
-    await platform.call('DELETE', `/api/containers/${first.body['id']}`);
+    await platform.call('DELETE', `/api/containers/${id}`);
     expect((await create({ name: 'one' })).status).toBe(201);
   });
 

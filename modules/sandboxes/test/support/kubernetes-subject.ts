@@ -13,6 +13,8 @@ export interface KubernetesSubjectOptions {
   readonly image: string;
   readonly helperImage: string;
   readonly owner?: string;
+  /** Of every driver. */
+  readonly changes?: Partial<KubernetesDriverOptions>;
 }
 
 export interface KubernetesSubject {
@@ -24,7 +26,7 @@ export interface KubernetesSubject {
 
 /** A driver in a cluster whose network is not asked to enforce policies, which few test clusters do. */
 export function kubernetesSubject(options: KubernetesSubjectOptions): KubernetesSubject {
-  const { kubeconfig, namespace, image, helperImage, owner = 'contract' } = options;
+  const { kubeconfig, namespace, image, helperImage, owner = 'contract', changes: shared = {} } = options;
   const busybox = testImage('busybox', { kind: 'registry', reference: image });
   const again = (changes: Partial<KubernetesDriverOptions> = {}): KubernetesDriver =>
     new KubernetesDriver({
@@ -43,6 +45,7 @@ export function kubernetesSubject(options: KubernetesSubjectOptions): Kubernetes
       clock: systemClock,
       random: systemRandom,
       log: createLogger({ level: 'error', name: 'test' }),
+      ...shared,
       ...changes,
     });
   const driver = again();

@@ -21,6 +21,7 @@ import { fakeAccess, fakeAudit, temporaryFolder, type FakeAccess, type FakeAudit
 import { Value } from 'typebox/value';
 import { sandboxesConfigSchema, type SandboxesConfig } from '../../src/config.ts';
 import type { ArchiveBlobs } from '../../src/domain/archives/archive.ts';
+import type { SandboxesDependencies } from '../../src/assembly/dependencies.ts';
 import type { SandboxNodes } from '../../src/domain/ports.ts';
 import type { SandboxDriver } from '../../src/domain/driver.ts';
 import { runFolderOf } from '../../src/adapters/drivers/local/run-folder.ts';
@@ -82,6 +83,8 @@ export interface TestPlatformOptions {
   readonly archives?: ArchiveBlobs;
   /** Buckets that sandboxes can mount; none by default. */
   readonly buckets?: ServedBuckets;
+  /** Connected clusters, and how they are reached; none by default. */
+  readonly clusters?: Pick<SandboxesDependencies, 'clusters' | 'clusterConnector'>;
   /** Unlimited by default. */
   readonly disk?: DiskSpace;
   /** Registry for the module's metrics; a new one by default. */
@@ -198,6 +201,7 @@ async function openOnce(
     previewKey: async () => createSecretKey(Buffer.alloc(32, 7)),
     sshHostKey: async (create) => (sshHostKey ??= create()),
     helperBinaries,
+    ...options.clusters,
     publicUrl: () => options.publicUrl ?? url,
     secureUrl: () => options.publicUrl ?? url,
     ...(options.clock === undefined ? {} : { clock: options.clock }),

@@ -1735,6 +1735,7 @@ export interface SandboxOperations {
           "pids": number;
         };
         "driver": string;
+        "cluster": string | null;
         "isolation": "namespaces" | "gvisor";
         /** Whether its programs run directly on the host's kernel */
         "shares_kernel": boolean;
@@ -1855,6 +1856,7 @@ export interface SandboxOperations {
         /** false by default */
         "read_only"?: undefined | boolean;
       })[];
+      "cluster"?: undefined | string | null;
       "idle_timeout_seconds"?: undefined | number;
       /** What happens when it expires; delete by default. A sandbox that is kept no longer expires */
       "on_expiry"?: undefined | "delete" | "pause" | "stop";
@@ -1895,6 +1897,7 @@ export interface SandboxOperations {
         "pids": number;
       };
       "driver": string;
+      "cluster": string | null;
       "isolation": "namespaces" | "gvisor";
       /** Whether its programs run directly on the host's kernel */
       "shares_kernel": boolean;
@@ -1987,6 +1990,7 @@ export interface SandboxOperations {
         "pids": number;
       };
       "driver": string;
+      "cluster": string | null;
       "isolation": "namespaces" | "gvisor";
       /** Whether its programs run directly on the host's kernel */
       "shares_kernel": boolean;
@@ -2080,6 +2084,7 @@ export interface SandboxOperations {
         "pids": number;
       };
       "driver": string;
+      "cluster": string | null;
       "isolation": "namespaces" | "gvisor";
       /** Whether its programs run directly on the host's kernel */
       "shares_kernel": boolean;
@@ -2191,6 +2196,7 @@ export interface SandboxOperations {
         "pids": number;
       };
       "driver": string;
+      "cluster": string | null;
       "isolation": "namespaces" | "gvisor";
       /** Whether its programs run directly on the host's kernel */
       "shares_kernel": boolean;
@@ -2297,6 +2303,7 @@ export interface SandboxOperations {
         "pids": number;
       };
       "driver": string;
+      "cluster": string | null;
       "isolation": "namespaces" | "gvisor";
       /** Whether its programs run directly on the host's kernel */
       "shares_kernel": boolean;
@@ -2663,6 +2670,7 @@ export interface SandboxOperations {
           "pids": number;
         };
         "driver": string;
+        "cluster": string | null;
         "isolation": "namespaces" | "gvisor";
         /** Whether its programs run directly on the host's kernel */
         "shares_kernel": boolean;
@@ -2792,6 +2800,7 @@ export interface SandboxOperations {
         "pids": number;
       };
       "driver": string;
+      "cluster": string | null;
       "isolation": "namespaces" | "gvisor";
       /** Whether its programs run directly on the host's kernel */
       "shares_kernel": boolean;
@@ -2980,6 +2989,7 @@ export interface SandboxOperations {
         "pids": number;
       };
       "driver": string;
+      "cluster": string | null;
       "isolation": "namespaces" | "gvisor";
       /** Whether its programs run directly on the host's kernel */
       "shares_kernel": boolean;
@@ -3097,6 +3107,7 @@ export interface SandboxOperations {
         "pids": number;
       };
       "driver": string;
+      "cluster": string | null;
       "isolation": "namespaces" | "gvisor";
       /** Whether its programs run directly on the host's kernel */
       "shares_kernel": boolean;
@@ -3187,6 +3198,7 @@ export interface SandboxOperations {
         "pids": number;
       };
       "driver": string;
+      "cluster": string | null;
       "isolation": "namespaces" | "gvisor";
       /** Whether its programs run directly on the host's kernel */
       "shares_kernel": boolean;
@@ -3345,6 +3357,23 @@ export interface SandboxOperations {
       })[];
       "categories": Record<string, (string)[]>;
       "popular": (string)[];
+      "count": number;
+    };
+  };
+  /** List the connected clusters that run sandboxes */
+  'GET /sandbox-clusters': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "clusters": ({
+        "id": string;
+        "name": string;
+        /** Whether its agent has a connection now */
+        "connected": boolean;
+      })[];
       "count": number;
     };
   };

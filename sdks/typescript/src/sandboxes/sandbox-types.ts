@@ -32,6 +32,8 @@ export type DockerfilePlan = SandboxOperations['POST /templates/plan']['answer']
 export type EgressRule = SandboxInfo['egress_rules'][number];
 /** Where sandboxes are reached over SSH. */
 export type SshInfo = SandboxOperations['GET /ssh']['answer'];
+/** A connected cluster that runs sandboxes. Create sandboxes in it with `create({ cluster })`. */
+export type SandboxCluster = SandboxOperations['GET /sandbox-clusters']['answer']['clusters'][number];
 /** An image for sandboxes. */
 export type SandboxImage = SandboxOperations['GET /images']['answer']['images'][number];
 /** A terminal session, whose shell outlives its clients. */

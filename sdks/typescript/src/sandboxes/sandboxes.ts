@@ -8,6 +8,7 @@ import { SandboxTransport } from './sandbox-transport.ts';
 import type {
   GuestSignIn,
   NewSandbox,
+  SandboxCluster,
   SandboxEvent,
   SandboxImage,
   SandboxInfo,
@@ -172,6 +173,19 @@ export class SandboxesClient {
       (await this.#transport.call<{ images: SandboxImage[] | null }>('GET', '/images', { query, ...options })).images ??
       []
     );
+  }
+
+  /**
+   * Lists the connected clusters that run sandboxes, by name.
+   *
+   * @example
+   * ```ts
+   * const [cluster] = (await svc.sandboxes.clusters()).filter(({ connected }) => connected);
+   * const sandbox = await svc.sandboxes.create({ image: 'ubuntu', cluster: cluster?.name });
+   * ```
+   */
+  async clusters(options: CallOptions = {}): Promise<SandboxCluster[]> {
+    return (await this.#transport.call<{ clusters: SandboxCluster[] }>('GET', '/sandbox-clusters', options)).clusters;
   }
 
   /** Signs in as a guest, for smoke tests on platforms that allow guests. Needs no token and returns one. */

@@ -29,6 +29,7 @@ interface CreateFlags extends ConnectionFlags {
   template?: string;
   onDrain?: string;
   onNodeLost?: string;
+  cluster?: string;
   wait: boolean;
 }
 
@@ -52,6 +53,7 @@ export function registerSandboxCreate(parent: Command): void {
     .option('--rule <rule>', RULE_HELP, collect)
     .option('--volume <volume>', 'Mount a volume, such as data:/data or data:/data:ro; repeatable', collect)
     .option('--mount <bucket>', 'Mount a bucket, such as photos:/data or photos/2026:/data:ro; repeatable', collect)
+    .option('--cluster <name>', 'Run in a connected cluster; see svc cluster ls')
     .option('--isolation <kind>', 'Isolation: default, namespaces, or gvisor')
     .option('--idle <time>', 'Stop after this long without activity, such as 15m')
     .option('--lifetime <time>', 'Expire after this long, such as 12h')
@@ -101,6 +103,7 @@ function readRequest(image: string | undefined, flags: CreateFlags): NewSandbox 
     ...(flags.rule !== undefined && { egress_rules: flags.rule.map(readRule) }),
     ...(flags.volume !== undefined && { volumes: flags.volume.map(readVolume) }),
     ...(flags.mount !== undefined && { mounts: flags.mount.map(readMount) }),
+    ...(flags.cluster !== undefined && { cluster: flags.cluster }),
     ...(flags.isolation !== undefined && { isolation: readIsolation(flags.isolation) }),
     ...(flags.idle !== undefined && { idle_timeout_seconds: readSeconds(flags.idle) }),
     ...(flags.lifetime !== undefined && { max_lifetime_seconds: readSeconds(flags.lifetime) }),

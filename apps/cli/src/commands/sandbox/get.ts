@@ -31,6 +31,7 @@ function renderLines(info: SandboxInfo): string[] {
     ['Expires', info.expires_at],
     ['Last used', info.last_activity_at],
     ['Resources', `${cpu} CPU, ${memory} MiB memory, ${disk} MiB disk, ${pids} processes`],
+    ['Cluster', info.cluster],
     ['Driver', `${info.driver}, isolation ${info.isolation}${info.shares_kernel ? " (shares the host's kernel)" : ''}`],
     ['Network', info.network],
     [

@@ -118,6 +118,7 @@ export const authorizeTable = {
   'cluster:create': byAdmins('Connect a cluster'),
   'cluster:delete': byAdmins('Disconnect a cluster'),
   'cluster:rotate-token': byAdmins('Rotate the token of an agent'),
+  'cluster:run-sandboxes': byWriters('Run sandboxes in a cluster'),
   'deployment:read': byReaders('Read deployments'),
   'deployment:create': byWriters('Deploy to a cluster'),
   'command:read': byReaders('Read commands and their results'),

@@ -1,6 +1,6 @@
 import { PlainConnections } from '@svc/http';
 import type { MuxSession, MuxStream } from '@svc/mux';
-import { encodeTunnelRequest, KUBERNETES_SERVICE, type TunnelRequest } from '@svc/protocol';
+import { encodeTunnelRequest, KUBERNETES_SERVICE, SANDBOXES_SERVICE, type TunnelRequest } from '@svc/protocol';
 import { Agent, type ClientRequest } from 'node:http';
 import type { Duplex } from 'node:stream';
 
@@ -88,9 +88,13 @@ export class AgentTunnel {
    * open.
    */
   connectionsFor(request: TunnelRequest): StreamAgent {
-    if (request.service !== KUBERNETES_SERVICE) return new StreamAgent(() => this.open(request), 0);
+    if (!isAnsweredByAgent(request)) return new StreamAgent(() => this.open(request), 0);
     return pooled(this.#pools, keyOf(request), () => new StreamAgent(() => this.open(request), KUBERNETES_IDLE_MS));
   }
+}
+
+function isAnsweredByAgent({ service }: TunnelRequest): boolean {
+  return service === KUBERNETES_SERVICE || service === SANDBOXES_SERVICE;
 }
 
 /** Users never share a connection to the API server. */

@@ -6,6 +6,7 @@ export class AgentTunnels {
   readonly #tunnels = new Map<string, AgentTunnel>();
   /** Includes tunnels that are draining while their streams finish. */
   readonly #alive = new Set<AgentTunnel>();
+  readonly #listeners = new Set<(clusterId: string) => void>();
   #draining = false;
 
   get draining(): boolean {
@@ -25,6 +26,17 @@ export class AgentTunnels {
     return [...this.#alive];
   }
 
+  /** Clusters with a tunnel that takes new streams. */
+  clusterIds(): string[] {
+    return [...this.#tunnels.keys()].filter((id) => this.find(id) !== undefined);
+  }
+
+  /** Calls back whenever a cluster gets or loses its tunnel. Returns a function that stops it. */
+  subscribe(listener: (clusterId: string) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
   find(clusterId: string): AgentTunnel | undefined {
     const tunnel = this.#tunnels.get(clusterId);
     return tunnel?.session.acceptsStreams === true ? tunnel : undefined;
@@ -37,11 +49,14 @@ export class AgentTunnels {
     if (other !== undefined && other.epoch > tunnel.epoch) return replace(tunnel);
     this.#tunnels.set(tunnel.clusterId, tunnel);
     if (other !== undefined) replace(other);
+    this.#notify(tunnel.clusterId);
   }
 
   remove(tunnel: AgentTunnel): void {
     this.#alive.delete(tunnel);
-    if (this.#tunnels.get(tunnel.clusterId) === tunnel) this.#tunnels.delete(tunnel.clusterId);
+    if (this.#tunnels.get(tunnel.clusterId) !== tunnel) return;
+    this.#tunnels.delete(tunnel.clusterId);
+    this.#notify(tunnel.clusterId);
   }
 
   closeCluster(clusterId: string): void {
@@ -85,6 +100,10 @@ export class AgentTunnels {
   async drain(graceMs: number): Promise<void> {
     this.#draining = true;
     await Promise.all([...this.#alive].map(({ session }) => session.drain(graceMs)));
+  }
+
+  #notify(clusterId: string): void {
+    for (const listener of this.#listeners) listener(clusterId);
   }
 }
 

@@ -19,8 +19,8 @@ export async function changeRules(
   egressRules: readonly EgressRule[],
 ): Promise<Sandbox> {
   const sandbox = await service.held(workspaceUuid, id);
-  const { repository, queue, live, watch, driver, rules } = context;
-  if (egressRules.length > 0) assertAppliesRules(driver, sandbox.network);
+  const { repository, queue, live, watch, drivers, rules } = context;
+  if (egressRules.length > 0) assertAppliesRules(drivers.of(sandbox), sandbox.network);
   return queue.run(id, async () => {
     const connection = live.findConnection(id);
     if (connection !== null) await rules.prepare({ id, egressRules }, connection);

@@ -50,8 +50,7 @@ export class CommandService {
   ): Promise<CommandEnd> {
     const { service, live, clock } = this.#options;
     const sandbox = await service.settled(workspaceUuid, id, HOLD_WHILE_CREATING_MS, signal);
-    const connection = sandbox.status === 'running' ? live.findConnection(id) : null;
-    if (connection === null) throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status: sandbox.status } });
+    const connection = service.connectionTo(sandbox);
     const release = this.#take(id, listener);
     const endActivity = live.begin(id, clock.nowMs());
     try {

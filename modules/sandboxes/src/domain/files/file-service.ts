@@ -200,8 +200,7 @@ export class FileService {
   async of(workspaceUuid: string, id: string): Promise<SandboxFiles> {
     const { service, live, clock } = this.#options;
     const sandbox = await service.get(workspaceUuid, id);
-    const connection = sandbox.status === 'running' ? live.findConnection(id) : null;
-    if (connection === null) throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status: sandbox.status } });
+    const connection = service.connectionTo(sandbox);
     return new SandboxFiles(connection, sandbox, () => live.begin(id, clock.nowMs()));
   }
 }

@@ -11,7 +11,8 @@ const MIN_INTERVAL_MS = 200;
 const PRUNE_EVERY_MS = 60_000;
 
 export interface MetricSamplerOptions {
-  readonly driver: SandboxDriver;
+  /** Measures a sandbox of this node. */
+  readonly stats: SandboxDriver['stats'];
   readonly store: MetricStore;
   readonly clock: Clock;
   readonly log: Logger;
@@ -107,8 +108,8 @@ export class MetricSampler {
   }
 
   async #read(id: string): Promise<Reading> {
-    const { driver, clock, outOfMemory } = this.#options;
-    const { cpuMicroseconds, memoryBytes, pids, diskBytes, oomKills } = await driver.stats(id);
+    const { stats, clock, outOfMemory } = this.#options;
+    const { cpuMicroseconds, memoryBytes, pids, diskBytes, oomKills } = await stats(id);
     const atMs = clock.nowMs();
     const before = this.#last.get(id);
     const cpuCores = before === undefined ? null : coresBetween(before, { atMs, cpuMicroseconds });

@@ -85,7 +85,10 @@ export class NodeDrainer {
       this.#failures.clear();
       return;
     }
-    const sandboxes = await repository.ofNode(node, ['creating', 'running']);
+    // Those of clusters do not run here: they follow the tunnel of their cluster when this replica stops.
+    const sandboxes = (await repository.ofNode(node, ['creating', 'running'])).filter(
+      ({ cluster }) => cluster === null,
+    );
     const leftMs = Math.max(0, noticeMs - request.elapsedMs);
     for (const sandbox of sandboxes) this.#notify(sandbox, leftMs);
     if (leftMs > 0) {

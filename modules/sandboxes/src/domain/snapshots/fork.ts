@@ -106,6 +106,7 @@ function createChildRequest(
     isolation: source.isolation,
     volumes: mounts,
     mounts: buckets,
+    cluster: null, // sandboxes of clusters have no snapshots
     idleTimeoutSeconds: source.idleTimeoutSeconds,
     maxLifetimeSeconds: null,
     // A fork expires no later than its source and the caller's own limit.

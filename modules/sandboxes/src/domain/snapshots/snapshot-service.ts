@@ -150,8 +150,8 @@ export class SnapshotService {
   }
 
   async #make(request: SnapshotRequest, state: FinishedState, limit: number | null): Promise<Snapshot> {
-    const copier = this.#copier();
     const sandbox = await this.#service.held(request.workspaceUuid, request.sandboxId);
+    const copier = this.#copier(sandbox);
     assertCopyable(sandbox);
     const draft = this.#draft(sandbox, request);
     await this.#record(draft, request, state, limit);
@@ -218,8 +218,8 @@ export class SnapshotService {
     return false;
   }
 
-  #copier(): SnapshotDriver {
-    const { driver } = this.#context;
+  #copier(sandbox: Sandbox): SnapshotDriver {
+    const driver = this.#context.drivers.of(sandbox);
     if (driver.snapshots !== undefined) return driver.snapshots;
     throw sandboxErrors.SNAPSHOTS_UNAVAILABLE({ details: { driver: driver.name } });
   }

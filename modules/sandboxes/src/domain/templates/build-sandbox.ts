@@ -153,6 +153,7 @@ export class BuildSandbox {
         egressRules: [],
         volumes: [],
         mounts: [],
+        cluster: null,
         isolation: isolation(),
         idleTimeoutSeconds: null,
         maxLifetimeSeconds: Math.ceil(limitMs / 1000) + EXPIRY_SLACK_SECONDS,

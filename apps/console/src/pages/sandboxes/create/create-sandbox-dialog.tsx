@@ -1,15 +1,16 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
-import { imagesQuery, useSandboxes } from '../../../api/sandboxes.ts';
+import { imagesQuery, sandboxClustersQuery, useSandboxes } from '../../../api/sandboxes.ts';
 import { sandboxesKey } from '../../../api/query-keys.ts';
-import type { SandboxImage } from '@svc/sdk';
+import type { SandboxCluster, SandboxImage } from '@svc/sdk';
 import { paths } from '../../../routes/paths.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../../ui/dialog.tsx';
 import { FieldStack, TextField } from '../../../ui/field.tsx';
 import { FormError } from '../../../ui/form-error.tsx';
+import { Select } from '../../../ui/select.tsx';
 import { ErrorState, LoadingRegion } from '../../../ui/states.tsx';
 import { ImagePicker } from './image-picker.tsx';
 import { MoreSettings } from './more-settings.tsx';
@@ -33,12 +34,19 @@ function Loaded({ onDone }: { onDone: () => void }) {
   const api = useSandboxes();
   const workspace = useWorkspace();
   const images = useQuery(imagesQuery(api, workspace));
+  const clusters = useQuery(sandboxClustersQuery(api, workspace));
   if (images.isError) return <ErrorState error={images.error} onRetry={() => void images.refetch()} />;
-  if (images.data === undefined) return <LoadingRegion height="20rem" />;
-  return <CreateSandboxForm catalog={images.data} onDone={onDone} />;
+  if (images.data === undefined || clusters.isPending) return <LoadingRegion height="20rem" />;
+  return <CreateSandboxForm catalog={images.data} clusters={clusters.data ?? []} onDone={onDone} />;
 }
 
-function CreateSandboxForm({ catalog, onDone }: { catalog: readonly SandboxImage[]; onDone: () => void }) {
+interface CreateSandboxFormProps {
+  catalog: readonly SandboxImage[];
+  clusters: readonly SandboxCluster[];
+  onDone: () => void;
+}
+
+function CreateSandboxForm({ catalog, clusters, onDone }: CreateSandboxFormProps) {
   const api = useSandboxes();
   const workspace = useWorkspace();
   const queryClient = useQueryClient();
@@ -78,6 +86,9 @@ function CreateSandboxForm({ catalog, onDone }: { catalog: readonly SandboxImage
           error={faults.name}
           onChange={(event) => change({ name: event.target.value })}
         />
+        {clusters.length > 0 && (
+          <ClusterPicker clusters={clusters} value={draft.cluster} onChange={(cluster) => change({ cluster })} />
+        )}
         <MoreSettings draft={draft} faults={faults} onChange={change} />
       </FieldStack>
       <FormError error={creation.error} />
@@ -88,6 +99,36 @@ function CreateSandboxForm({ catalog, onDone }: { catalog: readonly SandboxImage
         </Button>
       </DialogActions>
     </form>
+  );
+}
+
+/** A select has no empty value, and no cluster has this name. */
+const PLATFORM = '-';
+
+interface ClusterPickerProps {
+  clusters: readonly SandboxCluster[];
+  /** Name of a cluster; empty for the platform. */
+  value: string;
+  onChange: (cluster: string) => void;
+}
+
+/** Chooses where a new sandbox runs. */
+function ClusterPicker({ clusters, value, onChange }: ClusterPickerProps) {
+  const options = [
+    { value: PLATFORM, label: 'Platform' },
+    ...clusters.map(({ name }) => ({
+      value: name,
+      label: name,
+      description: 'Connected cluster. Without pause, snapshots and volumes.',
+    })),
+  ];
+  return (
+    <Select
+      label="Run in"
+      options={options}
+      value={value === '' ? PLATFORM : value}
+      onChange={(next) => onChange(next === PLATFORM ? '' : next)}
+    />
   );
 }
 

@@ -49,6 +49,10 @@ describe('the form for a new sandbox', () => {
     }
   });
 
+  it('runs in a cluster if one is chosen', () => {
+    expect(toNewSandbox({ ...draft, cluster: 'home' })).toEqual({ image: 'debian', cluster: 'home' });
+  });
+
   it('omits empty fields', () => {
     expect(toNewSandbox({ ...draft, memoryMb: '1024', idleSeconds: '600' })).toEqual({
       image: 'debian',

@@ -18,6 +18,8 @@ export interface SandboxDraft {
   idleSeconds: string;
   lifetimeSeconds: string;
   isolation: 'default' | 'namespaces' | 'gvisor';
+  /** Connected cluster; empty for the platform. */
+  cluster: string;
 }
 
 export const EMPTY_DRAFT: SandboxDraft = {
@@ -35,6 +37,7 @@ export const EMPTY_DRAFT: SandboxDraft = {
   idleSeconds: '',
   lifetimeSeconds: '',
   isolation: 'default',
+  cluster: '',
 };
 
 export type DraftFaults = Partial<Record<keyof SandboxDraft, string>>;
@@ -83,6 +86,7 @@ export function toNewSandbox(draft: SandboxDraft): NewSandbox & { egress_allow?:
     ...(Object.keys(resources).length > 0 && { resources }),
     ...(draft.network !== 'default' && { network: draft.network }),
     ...(draft.network === 'egress' && hosts.length > 0 && { egress_allow: hosts }),
+    ...(draft.cluster !== '' && { cluster: draft.cluster }),
     ...(draft.isolation !== 'default' && { isolation: draft.isolation }),
     ...(Object.keys(environment).length > 0 && { environment }),
     ...(Object.keys(labels).length > 0 && { labels }),

@@ -85,6 +85,7 @@ function renderFacts(sandbox: Sandbox): Fact[] {
     ),
     ['Process limit', formatCount(resources.pids)],
     ['Network', sandbox.network === 'none' ? 'None' : (allowed?.join(', ') ?? 'Public internet')],
+    ...(sandbox.cluster === null ? [] : [['Cluster', sandbox.cluster] as const]),
     ['Isolation', `${sandbox.driver}, ${sandbox.shares_kernel ? 'shared host kernel' : 'gVisor'}`],
   ];
 }

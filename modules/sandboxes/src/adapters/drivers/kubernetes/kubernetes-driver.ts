@@ -13,6 +13,7 @@ import {
   type SandboxSpec,
   type SandboxStats,
 } from '../../../domain/driver.ts';
+import { POD_LACKS } from '../../../domain/clusters/pod-capabilities.ts';
 import { HelperConnection } from '../../../domain/helper/helper-connection.ts';
 import { sandboxErrors, type CauseCode } from '../../../errors.ts';
 import { formatReference, parseReference } from '../../images/registry/reference.ts';
@@ -44,16 +45,10 @@ const BRIDGE_RETRY_MS = 250;
  * which only the helper runs: the state is an annotation of the pod. When the pod ends, the files are gone.
  */
 export class KubernetesDriver implements SandboxDriver {
-  readonly name = 'kubernetes';
+  readonly name: string;
   /** The cluster does the work. */
   readonly parallelStarts = 16;
-  readonly lacks: ReadonlySet<DeclaredCapability> = new Set([
-    'disk_limit',
-    'disk_usage',
-    'oom_survival',
-    'pause',
-    'process_limit',
-  ]);
+  readonly lacks: ReadonlySet<DeclaredCapability> = POD_LACKS;
   readonly #options: KubernetesDriverOptions;
   readonly #usage: PodUsage;
   #cluster: OpenCluster | null = null;
@@ -61,6 +56,7 @@ export class KubernetesDriver implements SandboxDriver {
 
   constructor(options: KubernetesDriverOptions) {
     this.#options = options;
+    this.name = options.name ?? 'kubernetes';
     this.#usage = new PodUsage(options.clock);
   }
 
@@ -104,6 +100,7 @@ export class KubernetesDriver implements SandboxDriver {
     const runtimeClass = spec.isolation === 'gvisor' ? this.#options.gvisorRuntimeClass : this.#options.runtimeClass;
     const image = this.#imageReference(spec.image);
     const pod = sandboxPod(spec, { ...this.#options, image, helperImage, runtimeClass, userNamespace });
+    await this.#options.assertOwner?.();
     try {
       if (found !== null) await this.#removePod(name, signal); // it never came up, or is being deleted
       watch.note(await client.create(pod, signal));
@@ -126,7 +123,9 @@ export class KubernetesDriver implements SandboxDriver {
   async start(spec: SandboxSpec, _signal: AbortSignal): Promise<void> {
     const pod = this.#find(spec.id);
     if (pod === null || !isUp(pod)) throw filesGone(pod);
-    if (!pod.started) await this.#setState(pod, 'running');
+    if (pod.started) return;
+    await this.#options.assertOwner?.();
+    await this.#setState(pod, 'running');
   }
 
   async connect(id: string, signal: AbortSignal): Promise<HelperConnection> {
@@ -191,6 +190,7 @@ export class KubernetesDriver implements SandboxDriver {
   async stop(id: string, graceMs: number): Promise<void> {
     const pod = this.#find(id);
     if (pod === null || !isRunning(pod)) return;
+    await this.#options.assertOwner?.();
     try {
       await this.#halt(pod, graceMs);
       await this.#setState(pod, 'stopped');
@@ -204,6 +204,7 @@ export class KubernetesDriver implements SandboxDriver {
   async remove(id: string): Promise<void> {
     const name = this.#nameOf(id);
     this.#need();
+    await this.#options.assertOwner?.();
     await this.#removePod(name, AbortSignal.timeout(REQUEST_LIMIT_MS));
   }
 

@@ -12,6 +12,10 @@ import { PodWatch } from './pod-watch.ts';
 const FIRST_USER_NAMESPACE_MINOR = 33;
 
 export interface KubernetesDriverOptions {
+  /** Defaults to `kubernetes`. */
+  readonly name?: string;
+  /** Throws if another node may drive the pods now. Called before each change of a pod. Absent: none may. */
+  readonly assertOwner?: () => Promise<void>;
   /** Address and identity: of a kubeconfig, or of the pod's own account. Called at each open. */
   readonly access: () => Promise<ClusterAccess>;
   /** A namespace that has nothing but sandboxes. */
@@ -31,8 +35,11 @@ export interface KubernetesDriverOptions {
   /** IPv4 resolvers of sandboxes with egress. Without any, there is no egress. */
   readonly nameservers: readonly string[];
   readonly deniedNetworks: readonly string[];
-  /** `verify` tries whether the cluster enforces network policies; `trust` takes the operator's word for it. */
-  readonly networkPolicies: 'verify' | 'trust';
+  /**
+   * `verify` tries whether the cluster enforces network policies; `trust` takes the operator's word for it; `verified` has
+   * tried it recently.
+   */
+  readonly networkPolicies: 'verify' | 'trust' | 'verified';
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -67,7 +74,7 @@ export async function openCluster(
     if (options.networkPolicies === 'verify') {
       const reason = await whyNotIsolated({ client, watch, pods: { ...options, helperImage, userNamespace } }, signal);
       if (reason !== null) throw new Error(`the cluster does not isolate sandboxes: ${reason}`);
-    } else {
+    } else if (options.networkPolicies === 'trust') {
       log.warn('sandboxes are isolated only if the cluster enforces network policies, which was not verified');
     }
     if (!userNamespace) log.warn('root in a sandbox is root on its node if it escapes: user namespaces are off');
@@ -86,7 +93,7 @@ export async function openCluster(
           runtime: `Kubernetes ${version.gitVersion}`,
           namespace,
           user_namespace: userNamespace,
-          network_policies: options.networkPolicies === 'verify' ? 'enforced' : 'not verified',
+          network_policies: options.networkPolicies === 'trust' ? 'not verified' : 'enforced',
           egress: nameservers.length > 0 ? 'available' : NO_EGRESS,
           gvisor: cluster.whyNoGvisor === null,
           disk_limit: 'a sandbox that exceeds its disk is evicted',

@@ -1,0 +1,10 @@
+import type { DeclaredCapability } from '../driver.ts';
+
+/** What pods lack in every cluster, whatever connects the platform to it. */
+export const POD_LACKS: ReadonlySet<DeclaredCapability> = new Set([
+  'disk_limit',
+  'disk_usage',
+  'oom_survival',
+  'pause',
+  'process_limit',
+]);

@@ -1,0 +1,229 @@
+import { join } from 'node:path';
+import { migrations } from '@svc/migrations';
+import { migrate, openDatabase, type Database } from '@svc/sql';
+import { fakeAccess, temporaryFolder, waitFor, type FakeAccess, type TemporaryFolder } from '@svc/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { FakeClusters } from '../support/fake-clusters.ts';
+import { FakeDriver } from '../support/fake-driver.ts';
+import { startPlatform, type CallOptions, type TestPlatform } from '../support/platform.ts';
+
+/** Two nodes on one database. The agent of the cluster dials one or the other. */
+describe('sandboxes in connected clusters', () => {
+  let folder: TemporaryFolder;
+  let database: Database<unknown>;
+  let access: FakeAccess;
+  let pods: FakeDriver;
+  let own: Record<'a' | 'b', FakeDriver>;
+  let clusters: FakeClusters;
+  let a: TestPlatform;
+  let b: TestPlatform;
+  let home: string;
+
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+    database = openDatabase<unknown>({ file: join(folder.path, 'svc.db') });
+    await migrate(database, migrations);
+    access = fakeAccess();
+    pods = new FakeDriver();
+    pods.lacks.add('pause');
+    own = { a: new FakeDriver(), b: new FakeDriver() };
+    clusters = new FakeClusters(pods);
+    const start = (node: 'a' | 'b'): Promise<TestPlatform> =>
+      startPlatform({ driver: own[node], node, access, database, clusters: clusters.on(node) });
+    a = await start('a');
+    b = await start('b');
+    home = clusters.add(a.owner.workspaceUuid, 'home');
+  });
+  afterEach(async () => {
+    await a.dispose();
+    await b.dispose();
+    for (const driver of [pods, own.a, own.b]) await driver.dispose();
+    await database.close();
+    await folder.remove();
+  });
+
+  const create = (at: TestPlatform, fields: object = {}, options: CallOptions = {}) =>
+    at.call('POST', '/api/sandboxes?wait_ms=10000', {
+      caller: a.owner,
+      ...options,
+      body: { image: 'busybox', cluster: 'home', ...fields },
+    });
+  const read = async (id: string, at = a) => (await at.call('GET', `/api/sandboxes/${id}`, { caller: a.owner })).body;
+  const list = (id: string, at: TestPlatform) =>
+    at.call('GET', `/api/sandboxes/${id}/files/list?path=/`, { caller: a.owner });
+  const available = (): Promise<unknown> =>
+    waitFor(async () => {
+      const { body } = await a.call('GET', '/api/sandbox-clusters');
+      return body['clusters'].length > 0 && body['clusters'][0].connected;
+    });
+  const dial = async (node: 'a' | 'b'): Promise<void> => {
+    clusters.dial(home, node);
+    await available();
+  };
+  const running = async (at = a): Promise<string> => {
+    const made = await create(at);
+    expect(made).toMatchObject({
+      status: 201,
+      body: { status: 'running', cluster: 'home', driver: `cluster:${home}` },
+    });
+    return made.body['id'];
+  };
+  const reaches = (id: string, at: TestPlatform): Promise<unknown> =>
+    waitFor(async () => (await list(id, at)).body['code'] !== 'CLUSTER_OFFLINE', { description: 'the cluster' });
+
+  it('run there and not on the node, and are deleted there', async () => {
+    await dial('a');
+    const id = await running();
+    expect([[...pods.sandboxes.keys()], own.a.sandboxes.size]).toEqual([[id], 0]);
+    expect((await a.call('DELETE', `/api/sandboxes/${id}`)).status).toBe(200);
+    await waitFor(() => pods.sandboxes.size === 0);
+  });
+
+  it('are created at any node, and start at the one with the tunnel', async () => {
+    await dial('b');
+    const id = await running(a);
+    expect(await read(id)).toMatchObject({ status: 'running' });
+    expect((await list(id, a)).body).toMatchObject({ code: 'SANDBOX_ELSEWHERE', details: { node: 'b' } });
+    expect((await list(id, b)).body['code']).not.toBe('SANDBOX_ELSEWHERE');
+  });
+
+  it('follow the tunnel to another node without being started again', async () => {
+    await dial('a');
+    const id = await running();
+    const helper = pods.sandboxes.get(id)?.helper;
+    clusters.dial(home, 'b');
+    await waitFor(async () => (await list(id, a)).body['code'] === 'SANDBOX_ELSEWHERE');
+    await reaches(id, b);
+    expect(await read(id, b)).toMatchObject({ status: 'running' });
+    expect(pods.sandboxes.get(id)?.helper).toBe(helper);
+    expect((await b.call('POST', `/api/sandboxes/${id}/stop`, { caller: a.owner })).body).toMatchObject({
+      status: 'stopped',
+    });
+  });
+
+  it('try the network of a cluster once within an hour', async () => {
+    await dial('a');
+    clusters.dial(home, 'b');
+    await waitFor(() => clusters.opened.length === 2);
+    expect(clusters.opened).toEqual([
+      { node: 'a', isVerified: false },
+      { node: 'b', isVerified: true },
+    ]);
+  });
+
+  it('are refused for clusters of others, unknown ones, and to callers without the right', async () => {
+    await dial('a');
+    const other = access.user('other@example.org');
+    expect(await create(a, {}, { caller: other })).toMatchObject({
+      status: 400,
+      body: { code: 'UNKNOWN_CLUSTER', details: { field: 'cluster', cluster: 'home' } },
+    });
+    expect(await create(a, { cluster: home }, { caller: other })).toMatchObject({ body: { code: 'UNKNOWN_CLUSTER' } });
+    expect(await create(a, { cluster: 'none' })).toMatchObject({ status: 400, body: { code: 'UNKNOWN_CLUSTER' } });
+    expect(await create(a, {}, { caller: access.guest() })).toMatchObject({
+      status: 403,
+      body: { code: 'CLUSTERS_OF_GUESTS' },
+    });
+    const reader = access.serviceAccount(a.owner.workspaceUuid, ['read']);
+    expect(await create(a, {}, { caller: reader })).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } });
+    const listed = await a.call('GET', '/api/sandbox-clusters', { caller: other });
+    expect(listed.body).toEqual({ clusters: [], count: 0 });
+    expect(pods.sandboxes.size).toBe(0);
+  });
+
+  it('are refused while the agent is away, and where it allows none, with the name of the cluster', async () => {
+    expect(await create(a)).toMatchObject({
+      status: 503,
+      body: { code: 'CLUSTER_OFFLINE', message: expect.stringContaining('cluster home') },
+    });
+    clusters.refusal = 'its agent does not enable sandboxes';
+    clusters.dial(home, 'a');
+    const refused = (): Promise<unknown> =>
+      waitFor(async () => (await create(a)).body['message'].includes('its agent does not enable sandboxes'));
+    await refused();
+    expect(await create(a)).toMatchObject({ status: 409, body: { code: 'CLUSTER_WITHOUT_SANDBOXES' } });
+    expect((await a.call('GET', '/api/sandbox-clusters')).body['count']).toBe(0);
+  });
+
+  it('are refused by name what pods lack, wherever the tunnel is', async () => {
+    await dial('b');
+    const refusals = [
+      [{ egress_allow: ['example.com'], network: 'egress' }, 'UNSUPPORTED_EGRESS'],
+      [{ on_expiry: 'pause' }, 'PAUSE_UNAVAILABLE'],
+      [{ on_drain: 'snapshot' }, 'SNAPSHOTS_UNAVAILABLE'],
+      [{ on_node_lost: 'restore' }, 'RESTORE_UNAVAILABLE'],
+      [{ isolation: 'gvisor' }, 'UNSUPPORTED_ISOLATION'],
+    ] as const;
+    for (const [fields, code] of refusals) expect((await create(a, fields)).body['code']).toBe(code);
+    const id = await running(b);
+    const paused = await b.call('POST', `/api/sandboxes/${id}/pause`, { caller: a.owner });
+    expect(paused.body['code']).toBe('PAUSE_UNAVAILABLE');
+  });
+
+  it('answer 503 with the name of the cluster while it is away, and continue when it returns', async () => {
+    await dial('a');
+    const id = await running();
+    clusters.hangUp(home);
+    expect(await list(id, a)).toMatchObject({
+      status: 503,
+      body: { code: 'CLUSTER_OFFLINE', message: expect.stringContaining('cluster home') },
+    });
+    expect((await a.call('POST', `/api/sandboxes/${id}/stop`)).body['code']).toBe('CLUSTER_OFFLINE');
+    clusters.dial(home, 'a');
+    await reaches(id, a);
+    expect(await read(id)).toMatchObject({ status: 'running' });
+    expect(pods.sandboxes.get(id)?.helper).not.toBeNull();
+  });
+
+  it('are deleted while their cluster is away, and there when it returns', async () => {
+    await dial('a');
+    const id = await running();
+    clusters.hangUp(home);
+    expect((await a.call('DELETE', `/api/sandboxes/${id}`)).status).toBe(200);
+    expect((await a.call('GET', `/api/sandboxes/${id}`)).status).toBe(404);
+    expect(pods.sandboxes.size).toBe(1);
+    clusters.dial(home, 'b');
+    await waitFor(() => pods.sandboxes.size === 0);
+  });
+
+  it('stop when their creators lose the right to the cluster, and do not start again', async () => {
+    await dial('a');
+    const team = access.team(a.owner.workspaceUuid);
+    const member = access.user('member@example.org');
+    access.join(team, member, 'member');
+    const query = `?wait_ms=10000&workspace_uuid=${a.owner.workspaceUuid}&team_uuid=${team}`;
+    const body = { image: 'busybox', cluster: 'home' };
+    const made = await a.call('POST', `/api/sandboxes${query}`, { caller: member, body });
+    expect(made.body).toMatchObject({ status: 'running' });
+    const id: string = made.body['id'];
+    access.leave(team, member);
+    await waitFor(async () => (await read(id))['status'] === 'stopped', { timeoutMs: 30_000 });
+    expect(await read(id)).toMatchObject({ state_reason: 'CLUSTER_RIGHT_REVOKED' });
+    expect(await a.call('POST', `/api/sandboxes/${id}/start`)).toMatchObject({
+      status: 403,
+      body: { code: 'CLUSTER_FORBIDDEN' },
+    });
+    access.join(team, member, 'member');
+    expect((await a.call('POST', `/api/sandboxes/${id}/start?wait_ms=10000`)).body).toMatchObject({
+      status: 'running',
+    });
+  });
+
+  it('are lost when their cluster is removed, and can be deleted', async () => {
+    await dial('a');
+    const id = await running();
+    clusters.remove(home);
+    await waitFor(async () => (await read(id))['error']?.code === 'CLUSTER_REMOVED', { timeoutMs: 30_000 });
+    expect(await read(id)).toMatchObject({ status: 'error', error: { recoverable: false } });
+    expect(await create(a)).toMatchObject({ body: { code: 'UNKNOWN_CLUSTER' } });
+    expect((await a.call('DELETE', `/api/sandboxes/${id}`)).status).toBe(200);
+  });
+
+  it('need no driver of the node', async () => {
+    own.a.setStatus({ available: false, reason: 'nothing here', install: null });
+    await a.close();
+    await a.reopen();
+    await dial('a');
+    await running();
+  });
+});

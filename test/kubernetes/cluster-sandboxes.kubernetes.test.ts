@@ -1,0 +1,255 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { skippedTitle, temporaryFolder, waitFor, type TemporaryFolder } from '@svc/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { apiClient, type ApiClient } from '../system/api-client.ts';
+import { startAgent, type RunningAgent } from '../system/cluster-walk.ts';
+import { startPlatform, type RunningPlatform } from '../system/running-platform.ts';
+import { helmRequirement } from '../tunnel/helm.ts';
+import { TEST_IMAGE } from './agent-fixture.ts';
+import { kubernetesRequirement, startKubernetes, type Kubernetes } from './index.ts';
+import { createSandboxNamespace, HELPER_IMAGE, type SandboxNamespace } from './sandbox-namespace.ts';
+
+const reason = (await kubernetesRequirement()) ?? (await helmRequirement());
+const title = 'sandboxes in a cluster that only dials out';
+
+interface Sandbox {
+  readonly id: string;
+  readonly status: string;
+  readonly cluster: string | null;
+  readonly driver: string;
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+interface Clusters {
+  readonly clusters: readonly { readonly name: string; readonly connected: boolean }[];
+}
+
+/** Allows for a busy machine. */
+const BUSY_MS = 120_000;
+
+describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {
+  let kubernetes: Kubernetes;
+  let namespace: SandboxNamespace;
+  let folder: TemporaryFolder;
+  let platform: RunningPlatform;
+  let api: ApiClient;
+  let clusterId: string;
+  let token: string;
+  let agent: RunningAgent | undefined;
+
+  async function start(): Promise<void> {
+    const config = {
+      services: ['clusters', 'sandboxes'],
+      sandboxes: {
+        driver: 'kubernetes', // of no cluster: sandboxes of connected clusters need no driver of the platform
+        images: [{ name: 'tiny', sources: [{ kind: 'registry', reference: TEST_IMAGE }] }],
+      },
+    };
+    const file = join(folder.path, 'config.json');
+    await writeFile(file, JSON.stringify(config));
+    platform = await startPlatform({ dataFolder: join(folder.path, 'data'), flags: ['--config', file] });
+    api = apiClient(platform.ready);
+  }
+
+  function connect(environment: Record<string, string> = {}): void {
+    agent = startAgent({
+      url: platform.ready.url,
+      token,
+      clusterName: 'home',
+      clusterId,
+      kubeconfig: namespace.kubeconfig,
+      stateFolder: join(folder.path, 'agent'),
+      environment: {
+        TUNNEL_ENABLED: 'true',
+        TUNNEL_KUBERNETES_ENABLED: 'false',
+        SVC_EVENTS_ENABLED: 'false',
+        SANDBOXES_ENABLED: 'true',
+        SANDBOXES_NAMESPACE: namespace.name,
+        SANDBOXES_HELPER_IMAGE: HELPER_IMAGE,
+        SANDBOXES_USER_NAMESPACES: 'false',
+        SANDBOXES_NETWORK_POLICIES: 'trust', // few test clusters enforce them
+        ...environment,
+      },
+    });
+  }
+
+  const available = (): Promise<unknown> =>
+    waitFor(
+      async () => (await api.get<Clusters>('/api/sandbox-clusters')).clusters.some(({ connected }) => connected),
+      { timeoutMs: BUSY_MS, description: () => `the cluster to run sandboxes\n${agent?.log() ?? ''}` },
+    );
+
+  beforeAll(async () => {
+    kubernetes = await startKubernetes();
+    namespace = await createSandboxNamespace(kubernetes, 'svc-unused', 'svc-agent');
+    folder = await temporaryFolder();
+    await start();
+    const created = await api.post<{ id: string; token: string }>('/v1/clusters', { name: 'home' });
+    clusterId = created.id;
+    token = created.token;
+  });
+  afterAll(async () => {
+    await agent?.stop();
+    await platform?.stop();
+    await namespace?.[Symbol.asyncDispose]();
+    await kubernetes?.stop();
+    await folder?.remove();
+  });
+
+  const read = (id: string): Promise<Sandbox> => api.get<Sandbox>(`/api/containers/${id}`);
+  const become = (id: string, status: string): Promise<unknown> =>
+    waitFor(
+      async () => {
+        const sandbox = await read(id);
+        if (sandbox.status === 'error' && status !== 'error') throw new Error(JSON.stringify(sandbox.error));
+        return sandbox.status === status;
+      },
+      { timeoutMs: BUSY_MS, intervalMs: 100, description: `sandbox ${id} to be ${status}` },
+    );
+  const create = async (fields: object = {}): Promise<string> => {
+    const wanted = { image: 'tiny', network: 'none', cluster: 'home', ...fields };
+    const { id } = await api.post<Sandbox>('/api/containers', wanted);
+    await become(id, 'running');
+    return id;
+  };
+  const run = async (id: string, command: string): Promise<string> =>
+    (await api.post<{ stdout: string }>(`/api/containers/${id}/exec`, { command })).stdout;
+  /** Resolves once the pod of a deleted sandbox has ended; its deletion is answered before. */
+  const vanish = (id: string): Promise<unknown> =>
+    waitFor(
+      async () => {
+        const query = ['get', 'pods', '-l', `svc.dev/sandbox=${id}`, '-o', 'name'];
+        return (await kubernetes.kubectl('-n', namespace.name, ...query)).trim() === '';
+      },
+      { timeoutMs: BUSY_MS, intervalMs: 100, description: 'no pod' },
+    );
+
+  /** What a terminal shows after it was sent a line. */
+  async function typed(id: string, line: string, wanted: string): Promise<string> {
+    const url = new URL(`/ws/terminal/${id}?cols=80&rows=24`, platform.ready.url.replace(/^http/, 'ws'));
+    const socket = new WebSocket(url, { headers: { authorization: `Bearer ${platform.ready.token}` } });
+    let shown = '';
+    socket.on('message', (data: Buffer) => void (shown += data.toString('utf8')));
+    socket.once('open', () => socket.send(line));
+    await waitFor(() => shown.includes(wanted), { timeoutMs: BUSY_MS, description: `the terminal to show ${wanted}` });
+    socket.close();
+    return shown;
+  }
+
+  it('refuses a cluster whose agent has never connected, and one that does not exist', async () => {
+    const wanted = { image: 'tiny', network: 'none' };
+    await expect(api.post('/api/containers', { ...wanted, cluster: 'home' })).rejects.toThrow(
+      /503.*The cluster home cannot be reached/,
+    );
+    await expect(api.post('/api/containers', { ...wanted, cluster: 'none' })).rejects.toThrow(/400.*UNKNOWN_CLUSTER/);
+    await expect(api.post('/api/containers', wanted)).rejects.toThrow('SANDBOXES_UNAVAILABLE');
+  });
+
+  it('refuses a cluster whose agent does not allow sandboxes, in the words of the agent', async () => {
+    connect({ SANDBOXES_ENABLED: 'false' });
+    const wanted = { image: 'tiny', network: 'none', cluster: 'home' };
+    await waitFor(
+      () =>
+        api.post('/api/containers', wanted).then(
+          () => false,
+          (error: Error) => /409.*does not enable sandboxes \(sandboxes.enabled\)/.test(error.message),
+        ),
+      { timeoutMs: BUSY_MS, intervalMs: 200, description: 'the refusal of the agent' },
+    );
+    expect((await api.get<Clusters>('/api/sandbox-clusters')).clusters).toEqual([]);
+    await agent?.stop();
+  });
+
+  it('runs commands, serves files and terminals, and keeps files across stops', async () => {
+    connect();
+    await available();
+    const id = await create();
+    expect(await read(id)).toMatchObject({ cluster: 'home', driver: `cluster:${clusterId}`, status: 'running' });
+    await run(id, 'echo kept > /root/file');
+    await api.post(`/api/containers/${id}/files`, {
+      path: '/root/written',
+      content: 'by file',
+      encoding: 'utf-8',
+    });
+    expect(await run(id, 'cat /root/written')).toBe('by file');
+    expect(JSON.stringify(await api.get(`/api/containers/${id}/files/list?path=/root`))).toContain('"written"');
+    expect(await typed(id, 'echo $((40 + 2)) answers\n', '42 answers')).toContain('42 answers');
+    await api.post(`/api/containers/${id}/stop`);
+    await become(id, 'stopped');
+    await api.post(`/api/containers/${id}/start`);
+    await become(id, 'running');
+    expect(await run(id, 'cat /root/file')).toBe('kept\n');
+    await api.delete(`/api/containers/${id}`);
+    await vanish(id);
+  });
+
+  it('refuses by name what pods lack', async () => {
+    const wanted = { image: 'tiny', cluster: 'home' };
+    const refused = (fields: object): Promise<unknown> => api.post('/api/containers', { ...wanted, ...fields });
+    await expect(refused({ egress_allow: ['example.com'] })).rejects.toThrow('UNSUPPORTED_EGRESS');
+    await expect(refused({ on_expiry: 'pause' })).rejects.toThrow('PAUSE_UNAVAILABLE');
+    await expect(refused({ on_drain: 'snapshot' })).rejects.toThrow('SNAPSHOTS_UNAVAILABLE');
+    await expect(refused({ isolation: 'gvisor' })).rejects.toThrow('no RuntimeClass for gVisor');
+    const id = await create();
+    await expect(api.post(`/api/containers/${id}/pause`)).rejects.toThrow('PAUSE_UNAVAILABLE');
+    await expect(api.post(`/api/containers/${id}/snapshots`)).rejects.toThrow('SNAPSHOTS_UNAVAILABLE');
+    await api.delete(`/api/containers/${id}`);
+    await vanish(id);
+  });
+
+  it('says that the cluster is away, and continues the same processes when its agent returns', async () => {
+    const id = await create();
+    await run(id, '(trap "" HUP TERM; exec sleep 1000) >/dev/null 2>&1 & echo $! > /root/pid');
+    await agent?.stop();
+    await waitFor(
+      () =>
+        run(id, 'true').then(
+          () => false,
+          (error: Error) => /503.*CLUSTER_OFFLINE.*home/.test(error.message),
+        ),
+      { timeoutMs: BUSY_MS, intervalMs: 200, description: 'the refusal' },
+    );
+    await waitFor(async () => (await read(id)).error?.code === 'CLUSTER_OFFLINE', { timeoutMs: BUSY_MS });
+    await expect(run(id, 'true')).rejects.toThrow(/503.*CLUSTER_OFFLINE/);
+    connect();
+    await waitFor(async () => (await read(id)).status === 'running', { timeoutMs: BUSY_MS, description: 'its return' });
+    expect(await run(id, 'tr "\\0" " " < /proc/$(cat /root/pid)/cmdline')).toBe('sleep 1000 ');
+    await api.delete(`/api/containers/${id}`);
+    await vanish(id);
+  });
+
+  it('adopts its sandboxes after its own restart', async () => {
+    const id = await create();
+    await run(id, 'echo kept > /root/file');
+    await platform.kill();
+    await agent?.stop();
+    await start();
+    connect();
+    await waitFor(
+      () =>
+        run(id, 'cat /root/file').then(
+          (out) => out === 'kept\n',
+          () => false,
+        ),
+      {
+        timeoutMs: BUSY_MS,
+        intervalMs: 200,
+        description: 'the sandbox to answer',
+      },
+    );
+    await api.delete(`/api/containers/${id}`);
+    await vanish(id);
+  });
+
+  it('marks the sandboxes of a removed cluster as lost, and deletes them without it', async () => {
+    const id = await create();
+    await api.delete(`/v1/clusters/${clusterId}`);
+    await waitFor(async () => (await read(id)).error?.code === 'CLUSTER_REMOVED', { timeoutMs: BUSY_MS });
+    expect((await read(id)).error?.message).toContain('home');
+    await api.delete(`/api/containers/${id}`);
+    await expect(read(id)).rejects.toThrow('404');
+    expect((await api.get<Clusters>('/api/sandbox-clusters')).clusters).toEqual([]);
+  });
+});
