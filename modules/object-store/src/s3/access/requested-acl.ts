@@ -119,7 +119,7 @@ async function resolveGrantee(named: NamedGrantee, owners: OwnerDirectory): Prom
 /** Parses `id="…", emailAddress="…", uri="…"`, quoted or not. */
 function readGrantees(value: string): NamedGrantee[] {
   return value.split(',').map((piece) => {
-    const [, kind = '', quoted, bare] = /^\s*(\w+)\s*=\s*(?:"([^"]*)"|([^"\s]*))\s*$/.exec(piece) ?? [];
+    const [, kind = '', quoted, bare] = /^(\w+)\s*=\s*(?:"([^"]*)"|([^"\s]+))$/.exec(piece.trim()) ?? [];
     const text = quoted ?? bare ?? '';
     if (text !== '' && kind.toLowerCase() === 'id') return { id: text };
     if (text !== '' && kind.toLowerCase() === 'emailaddress') return { email: text };

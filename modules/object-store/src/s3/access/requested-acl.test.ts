@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { readAclHeaders } from './requested-acl.ts';
+
+const read = (value: string) => readAclHeaders((name) => (name === 'x-amz-grant-read' ? value : undefined));
+
+it('reads grantees of headers with any spacing', () => {
+  expect(read(' id = "a" ,URI=http://x,\temailAddress="e@x"\t')).toMatchObject({
+    grants: [{ grantee: { id: 'a' } }, { grantee: { uri: 'http://x' } }, { grantee: { email: 'e@x' } }],
+  });
+  for (const wrong of ['', 'id', 'id=', 'id=""', 'id=a b', 'id="a" b', 'other=a', 'i d=a']) {
+    expect(() => read(wrong), wrong).toThrow(expect.objectContaining({ code: 'InvalidArgument' }));
+  }
+});
+
+it('takes no quadratic time for long runs of spaces', () => {
+  const spaces = '\t'.repeat(4_000_000);
+  for (const wrong of [`id=${spaces}=\t\0`, `id${spaces}`, `${spaces}id${spaces}=${spaces}a b`]) {
+    expect(() => read(wrong)).toThrow(expect.objectContaining({ code: 'InvalidArgument' }));
+  }
+});
