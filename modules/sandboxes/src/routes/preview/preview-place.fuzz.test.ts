@@ -33,7 +33,7 @@ function assertHost(place: Extract<PreviewPlace, { kind: 'host' }>): void {
   if (named === null) return;
   expect(isSandboxId(named.sandboxId)).toBe(true);
   expect(named.port >= 1 && named.port <= 65_535).toBe(true);
-  expect(hostOfUrl(host)).toBe(`${named.port}-${named.sandboxId.slice('sbx_'.length)}.${DOMAIN}`);
+  expect(hostOfUrl(host.replace(/:\d+$/, ''))).toBe(`${named.port}-${named.sandboxId.slice('sbx_'.length)}.${DOMAIN}`);
 }
 
 describeFuzz({
