@@ -14,6 +14,8 @@ export interface FuzzTarget {
   /** Tokens that are meaningful to the parser. */
   dictionary?: readonly string[];
   maxBytes?: number;
+  /** Mutations in a usual test run, if each takes long. Defaults to 2,000. */
+  inputs?: number;
   /** Throws if an invariant is broken, that is on anything but an expected refusal. */
   run(input: Buffer): void | Promise<void>;
 }
@@ -44,7 +46,8 @@ export function describeFuzz(target: FuzzTarget): void {
         explore(target, seconds, coverage),
       );
     } else {
-      it(`survives ${CI_INPUTS} mutations from a fixed seed`, () => sample(target));
+      const { inputs = CI_INPUTS } = target;
+      it(`survives ${inputs} mutations from a fixed seed`, () => sample(target, inputs));
     }
   });
 }
@@ -66,10 +69,10 @@ function isOwnCode(url: string): boolean {
   return url.includes('/src/') && !url.includes('node_modules') && !url.includes('/testing/src/fuzz/');
 }
 
-async function sample(target: FuzzTarget): Promise<void> {
+async function sample(target: FuzzTarget, count: number): Promise<void> {
   const inputs = keptInputs(target);
   const random = createRandom(SEED);
-  for (let index = 0; index < CI_INPUTS; index += 1) await attempt(target, next(target, inputs, random));
+  for (let index = 0; index < count; index += 1) await attempt(target, next(target, inputs, random));
 }
 
 async function explore(target: FuzzTarget, seconds: number, coverage: Coverage): Promise<void> {
