@@ -189,11 +189,8 @@ describeFuzz({
     const tags = orRefusal(() => parseTagging(text, MAX_BUCKET_TAGS));
     if (tags !== null) {
       expect(Object.keys(tags).length).toBeLessThanOrEqual(MAX_BUCKET_TAGS);
-      expect(
-        Object.entries(
-          parseTagging(xmlDocument('Tagging', taggingNode(tags), { namespace: true }), MAX_BUCKET_TAGS),
-        ).toSorted(),
-      ).toEqual(Object.entries(tags).toSorted());
+      const rendered = xmlDocument('Tagging', taggingNode(tags), { namespace: true });
+      expect(new Map(Object.entries(parseTagging(rendered, MAX_BUCKET_TAGS)))).toEqual(new Map(Object.entries(tags)));
     }
     const encryption = orRefusal(() => readEncryptionDocument(text));
     if (encryption !== null) expect(['AES256', 'aws:kms']).toContain(encryption.algorithm);

@@ -75,7 +75,7 @@ describeRequiring(['command:ssh'], 'SSH to a sandbox', () => {
     const field = (bytes: Buffer | string): Buffer =>
       Buffer.concat([Buffer.from([0, 0, 0, bytes.length]), Buffer.from(bytes)]);
     const type = 'ecdsa-sha2-nistp256';
-    await offerKey(platform.sshPort, id, type, Buffer.concat([type, 'nistp256', ''].map(field)));
+    await offerKey(platform.sshPort ?? 0, id, type, Buffer.concat([type, 'nistp256', ''].map(field)));
     expect(await ssh.run(id, ['exit 3'])).toMatchObject({ code: 3 });
   });
 

@@ -63,7 +63,7 @@ export async function offerKey(port: number, username: string, type: string, pub
   // The library takes only keys that it has parsed.
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const { private: parsable } = ssh2.utils.generateKeyPairSync('ed25519');
-  const key = Object.create(ssh2.utils.parseKey(parsable) as object, {
+  const key = Object.create(ssh2.utils.parseKey(parsable), {
     type: { value: type },
     getPublicSSH: { value: () => publicBytes },
     sign: { value: (blob: Buffer) => sign('sha256', blob, privateKey) },

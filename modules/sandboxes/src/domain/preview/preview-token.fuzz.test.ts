@@ -51,7 +51,7 @@ const access = new SandboxAccess({
   },
   key: async () => key,
   clock: fakeClock(),
-  random: { bytes: (sizeBytes) => Buffer.alloc(sizeBytes) },
+  random: { bytes: (sizeBytes) => Buffer.alloc(sizeBytes), uuid: () => 'uuid' },
 });
 
 /** Sandbox by token, of each kind. */

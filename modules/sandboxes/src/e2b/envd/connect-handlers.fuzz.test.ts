@@ -53,6 +53,7 @@ function methodOf(kind: string): RpcMethod {
       action,
       stream: async function* (message) {
         take(message);
+        yield* [];
       },
     };
   }
@@ -90,7 +91,7 @@ function envelope(content: Uint8Array | string, flags = 0): Buffer {
   return Buffer.concat([head, bytes]);
 }
 
-function messageOf(service: DescService, name: string, value: object) {
+function messageOf(service: DescService, name: string, value: Record<string, unknown>) {
   const input = service.methods.find((method) => method.name === name)?.input;
   if (input === undefined) throw new Error(`no method ${name}`);
   const message = create(input, value);
