@@ -51,6 +51,6 @@ describeFuzz({
     for (const { connectionString } of parsed.addresses) expect(connectionString).toMatch(/^postgres(?:ql)?:\/\//);
     // Messages name the servers, and no password.
     const password = /^postgres(?:ql)?:\/\/[^/?#]*:([^:@/?#]{8,})@/.exec(url)?.[1];
-    if (password !== undefined) expect(parsed.name).not.toContain(password);
+    if (password !== undefined && url.split(password).length === 2) expect(parsed.name).not.toContain(password);
   },
 });
