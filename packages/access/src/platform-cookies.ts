@@ -48,9 +48,9 @@ export function serializeCookie(
   return `${pair}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=${sameSite}${isSecure ? '; Secure' : ''}`;
 }
 
-/** Whether a cookie name belongs to the platform. */
+/** Whether a cookie name belongs to the platform. Browsers send a cookie without a name, `=svc_x=y`, as `svc_x=y`. */
 export function isPlatformCookie(name: string): boolean {
-  return OURS.test(name.trim());
+  return OURS.test(name.replace(/^[=\s]+/, ''));
 }
 
 /** Returns the `Cookie` header without the platform's cookies, for programs behind it; null if empty. */

@@ -18,7 +18,7 @@ export function durationSchema(options: { default?: string; description: string;
 export function parseDurationMs(text: string): number {
   if (!new RegExp(PATTERN).test(text)) throw new Error(`not a duration: ${text}`);
   let totalMs = 0;
-  for (const [, amount, unit] of text.matchAll(/([0-9.]+)(ms|s|m|h|d)/g)) {
+  for (const [, amount, unit] of text.matchAll(/(?<![0-9.])([0-9.]+)(ms|s|m|h|d)/g)) {
     totalMs += Number(amount) * (UNITS_MS[unit ?? ''] ?? 0);
   }
   return Math.round(totalMs);

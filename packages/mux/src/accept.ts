@@ -51,8 +51,9 @@ function isRaw({ headers }: IncomingMessage): boolean {
 }
 
 function isWebSocket({ method, headers }: IncomingMessage): boolean {
-  const offered = String(headers['sec-websocket-protocol'] ?? '').split(/\s*,\s*/);
-  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && offered.includes(MUX_SUBPROTOCOL);
+  const offered = String(headers['sec-websocket-protocol'] ?? '').split(',');
+  const isOffered = offered.some((name) => name.trim() === MUX_SUBPROTOCOL);
+  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket' && isOffered;
 }
 
 /**

@@ -74,7 +74,15 @@ function hostsFrom(authority: string, parameters: URLSearchParams): Host[] {
 function parseHost(text: string): Host {
   const [matched, host = '', port = ''] = HOST_AND_PORT.exec(text) ?? [];
   if (matched === undefined) throw invalid('each host must be a name, an IPv4 address, or an IPv6 address in brackets');
-  return { host: decodeURIComponent(host), port: checkPort(port) };
+  return { host: decodeHost(host), port: checkPort(port) };
+}
+
+function decodeHost(host: string): string {
+  try {
+    return decodeURIComponent(host);
+  } catch {
+    throw invalid('a host has a % that is no escape of UTF-8');
+  }
 }
 
 function checkPort(port: string): string {

@@ -24,6 +24,23 @@ describe('redactText', () => {
     );
   });
 
+  it('hides a JWT that other text is glued to', () => {
+    expect(redactText('x-eyJhbGciOiJF.payload.signature')).toBe('x-eyJhbGciOiJF.***');
+    expect(redactText('a.eyJhbGciOiJF.payload.signature,b')).toBe('a.eyJhbGciOiJF.***,b');
+    expect(redactText('eyJhbGciOiJF..x eyJhbGciOiJF. eyJ.x noeyJhbGciOiJF.x')).toBe(
+      'eyJhbGciOiJF..x eyJhbGciOiJF. eyJ.x noeyJhbGciOiJF.x',
+    );
+  });
+
+  it.each([
+    ['headers of JWTs', '-eyJhbGci', ''],
+    ['backslashes in a key', '\\', '-----BEGIN PRIVATE KEY-----'],
+    ['beginnings of keys', '-----BEGIN PRIVATE KEY-----A', ''],
+  ])('takes no quadratic time for many %s', (_name, piece, start) => {
+    const text = `${start}${piece.repeat(400_000)}!`;
+    expect(redactText(text)).toBe(text);
+  });
+
   it('hides the secret parameters of a URL and keeps the others', () => {
     const url = '/b/k?X-Amz-Credential=tid_1%2F2026&X-Amz-Date=20261121T000000Z&X-Amz-Signature=0abc&versionId=7#part';
     expect(redactText(url)).toBe(

@@ -12,6 +12,8 @@ export { fakeAudit, type FakeAudit } from './fake-audit.ts';
 export { fakeClock, type FakeClock } from './fake-clock.ts';
 export { fakeRoleAllows, fakeScopesAllow } from './fake-role-table.ts';
 export { describeFuzz, type FuzzTarget } from './fuzz/describe-fuzz.ts';
+export { eachRequest } from './fuzz/each-request.ts';
+export { orRefusal, orRefusalLater } from './fuzz/or-refusal.ts';
 export { freePort } from './free-port.ts';
 export {
   debianPackageOf,

@@ -68,7 +68,7 @@ export class Transport {
 
   /** Origin of the platform. */
   get baseUrl(): string {
-    return this.#options.baseUrl.replace(/\/+$/, '');
+    return this.#options.baseUrl.replace(/(?<!\/)\/+$/, '');
   }
 
   /** The `fetch` of all calls. */

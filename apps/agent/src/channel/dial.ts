@@ -40,7 +40,7 @@ export function createDial(config: LiveConfig, token: PlatformToken, path: strin
 export function channelUrl(apiUrl: string, path: string): URL {
   const url = new URL(apiUrl);
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
-  url.pathname = `${url.pathname.replace(/\/+$/, '')}${path}`;
+  url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, '')}${path}`;
   return url;
 }
 

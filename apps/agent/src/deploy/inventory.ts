@@ -66,7 +66,7 @@ export function inventoryName(projectId: string): string {
   const readable = projectId
     .toLowerCase()
     .replaceAll(/[^a-z0-9-]+/g, '-')
-    .replaceAll(/^-+|-+$/g, '');
+    .replaceAll(/^-+|(?<!-)-+$/g, '');
   const hash = createHash('sha256').update(projectId).digest('hex').slice(0, 10);
   return `svc-inventory-${readable === '' ? 'project' : readable}-${hash}`;
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { endToEndHeaders, type HeaderList } from '@svc/http/relay';
+import { endToEndHeaders, listMembers, type HeaderList } from '@svc/http/relay';
 import type { TunnelRequest } from '@svc/protocol';
 
 /** Never taken from a caller: the platform and this agent decide the identity. */
@@ -27,7 +27,7 @@ export function kubernetesHeaders(request: IncomingMessage, identity: Kubernetes
       headers.push(name, value);
       continue;
     }
-    const protocols = value.split(/\s*,\s*/).filter((protocol) => !BEARER_SUBPROTOCOL.test(protocol));
+    const protocols = listMembers(value).filter((protocol) => !BEARER_SUBPROTOCOL.test(protocol));
     if (protocols.length > 0) headers.push(name, protocols.join(', '));
   }
   if (identity.authorization !== null) headers.push('Authorization', identity.authorization);

@@ -23,7 +23,7 @@ export function registerE2bCommand(program: Command): void {
           { name: flags.name, scopes: ['write'], token_format: 'e2b', ...expiry },
           { signal },
         );
-        const address = url.replace(/\/+$/, '');
+        const address = url.replace(/(?<!\/)\/+$/, '');
         const settings = {
           E2B_API_URL: `${address}/e2b`,
           E2B_SANDBOX_URL: `${address}/e2b/envd`,

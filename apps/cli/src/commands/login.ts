@@ -34,7 +34,7 @@ export function registerLoginCommand(program: Command): void {
 }
 
 async function login(flags: LoginFlags, { environment, output, signal }: Session): Promise<void> {
-  const url = (flags.url ?? environment.url ?? 'http://127.0.0.1:4000').replace(/\/+$/, '');
+  const url = (flags.url ?? environment.url ?? 'http://127.0.0.1:4000').replace(/(?<!\/)\/+$/, '');
   assertWebAddress(url);
   const name = flags.profile ?? DEFAULT_PROFILE;
   const given = flags.tokenStdin === true ? await readSecret('Token', { piped: true }) : null;

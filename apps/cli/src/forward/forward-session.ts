@@ -46,7 +46,7 @@ export class ForwardSession {
   async #dial(): Promise<MuxSession> {
     const { url, token, clusterId, teamUuid, service } = this.#target;
     const address = new URL(
-      `${url.replace(/\/+$/, '')}/v1/clusters/${clusterId}/forward/${encodeURIComponent(service)}`,
+      `${url.replace(/(?<!\/)\/+$/, '')}/v1/clusters/${clusterId}/forward/${encodeURIComponent(service)}`,
     );
     try {
       const { transport } = await dialMux({

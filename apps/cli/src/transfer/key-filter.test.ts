@@ -32,4 +32,8 @@ describe('name filters', () => {
     const pattern = `${'*'.repeat(5_000)}b`;
     expect(createKeyFilter([exclude(pattern)])('a'.repeat(1_000))).toBe(true);
   });
+
+  it('refuses a range that is out of order with a message', () => {
+    expect(() => createKeyFilter([{ include: true, pattern: '[z-a]' }])).toThrow('"[z-a]" is not a pattern');
+  });
 });

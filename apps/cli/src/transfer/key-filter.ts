@@ -1,3 +1,5 @@
+import { usageFailure } from '../client/command-failure.ts';
+
 /** An `--include` or `--exclude`, in the given order. */
 export interface FilterRule {
   include: boolean;
@@ -7,7 +9,7 @@ export interface FilterRule {
 /**
  * Creates a filter for relative names with slashes. Everything is included at first; each matching rule overrides the
  * previous ones, as in the aws command. `*` matches anything, including slashes; `?` one character; `[a-z]` one of
- * these.
+ * these. Throws for a range that is out of order.
  */
 export function createKeyFilter(rules: readonly FilterRule[]): (name: string) => boolean {
   const compiled = rules.map(({ include, pattern }) => ({ include, expression: toExpression(pattern) }));
@@ -28,5 +30,9 @@ function toExpression(pattern: string): RegExp {
       at = close;
     } else source += character.replaceAll(/[.+^${}()|[\]\\]/g, '\\$&');
   }
-  return new RegExp(`^${source}$`, 'su');
+  try {
+    return new RegExp(`^${source}$`, 'su');
+  } catch {
+    throw usageFailure(`${JSON.stringify(pattern)} is not a pattern`, 'write ranges in order, such as [a-z]');
+  }
 }

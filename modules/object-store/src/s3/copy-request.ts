@@ -1,36 +1,14 @@
 import { parseChecksumAlgorithm, type ChecksumAlgorithm } from '../domain/checksums/algorithms.ts';
 import { unsupportedChecksum } from './body/body-plan.ts';
-import { isBucketName } from '../domain/bucket-name.ts';
-import { assertObjectKey } from '../domain/object-key.ts';
 import { evaluateReadConditions } from '../domain/read-conditions.ts';
 import { storeErrors } from '../errors.ts';
 import type { FoundObject } from '../domain/ports/objects.ts';
 import type { BucketRecord, ObjectAttributes } from '../domain/ports/records.ts';
 import { isAppError } from '@svc/errors';
-import { findCopySource, type CopySource } from './access/copy-source.ts';
-import { assertVersionId } from './query.ts';
+import { findCopySource } from './access/copy-source.ts';
+import { readCopySource, type CopySource } from './copy-source-header.ts';
 import type { RequestHeaders } from './request-headers.ts';
 import type { BucketContext } from './s3-context.ts';
-
-/**
- * Parses `x-amz-copy-source`: `/bucket/key` or `bucket/key`, percent-encoded, with an optional unencoded `?versionId=`.
- */
-export function readCopySource(headers: RequestHeaders): CopySource {
-  // Header bytes are UTF-8 if the client did not encode them.
-  const raw = Buffer.from(headers.get('x-amz-copy-source') ?? '', 'latin1').toString();
-  const [path = '', versionId] = splitVersion(raw);
-  const decoded = decode(path).replace(/^\//, '');
-  const slash = decoded.indexOf('/');
-  if (slash < 1) {
-    throw invalid('Copy Source must mention the source bucket and key: sourcebucket/sourcekey');
-  }
-  const [bucketName, key] = [decoded.slice(0, slash), decoded.slice(slash + 1)];
-  if (!isBucketName(bucketName)) throw invalid('Invalid copy source bucket name');
-  if (key === '') throw invalid('Invalid copy source object key');
-  assertObjectKey(key);
-  if (versionId !== undefined) assertVersionId(versionId);
-  return { bucketName, key, ...(versionId === undefined ? {} : { versionId }) };
-}
 
 export interface FoundSource {
   bucket: BucketRecord;
@@ -110,19 +88,6 @@ export async function retryWhileChanging<Result>(copy: () => Promise<Result>): P
   }
 }
 
-function splitVersion(raw: string): readonly string[] {
-  const at = raw.lastIndexOf('?versionId=');
-  return at === -1 ? [raw] : [raw.slice(0, at), raw.slice(at + '?versionId='.length)];
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw invalid('Invalid copy source encoding');
-  }
-}
-
-function invalid(reason: string, argumentName = 'x-amz-copy-source'): Error {
+function invalid(reason: string, argumentName: string): Error {
   return storeErrors.InvalidArgument({ details: { reason, argumentName } });
 }

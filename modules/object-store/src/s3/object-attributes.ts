@@ -60,16 +60,16 @@ function invalidLocation(reason: string): Error {
 }
 
 function readMetadata(headers: RequestHeaders, limitBytes: number): Record<string, string> {
-  const metadata: Record<string, string> = {};
+  const metadata = new Map<string, string>(); // a client may call one __proto__
   let bytes = 0;
   for (const name of headers.names()) {
     if (!name.startsWith(METADATA_PREFIX)) continue;
     const value = headers.get(name) ?? '';
-    metadata[name.slice(METADATA_PREFIX.length)] = value;
+    metadata.set(name.slice(METADATA_PREFIX.length), value);
     bytes += name.length - METADATA_PREFIX.length + value.length; // one header character is one byte
   }
   if (bytes > limitBytes) throw storeErrors.MetadataTooLarge({ details: { maxSizeAllowed: limitBytes } });
-  return metadata;
+  return Object.fromEntries(metadata);
 }
 
 /** `aws-chunked` describes the transfer, not the object. */

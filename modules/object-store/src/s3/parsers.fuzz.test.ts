@@ -12,7 +12,7 @@ import { readAclHeaders } from './access/requested-acl.ts';
 import { readDeclaration } from './auth/payload-declaration.ts';
 import { readClaim } from './auth/signature-claim.ts';
 import { ChunkedDecoder } from './body/chunked-decoder.ts';
-import { readCopySource } from './copy-request.ts';
+import { readCopySource } from './copy-source-header.ts';
 import { assertFormAllowed, parseFormPolicy } from './form/form-policy.ts';
 import { FormReader } from './form/form-reader.ts';
 import { parseBoundary } from './form/form-request.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { checkLifecycleRules } from '../domain/lifecycle/check-lifecycle.ts';
 import type { LifecycleRule } from '../domain/lifecycle/lifecycle-document.ts';
 import { MAX_OBJECT_TAGS, parseTagQuery } from '../domain/tags.ts';
-import { readCopySource } from './copy-request.ts';
+import { readCopySource } from './copy-source-header.ts';
 import { lifecycleNode, parseLifecycleXml } from './lifecycle-xml.ts';
 import { fromToken, readEncoding, readLimitText, toToken } from './page-parameters.ts';
 import { RequestQuery } from './query.ts';

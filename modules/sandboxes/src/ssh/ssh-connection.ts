@@ -114,7 +114,12 @@ export class SshConnection {
       this.#log.debug({ err: error }, 'an SSH connection failed');
       this.#options.socket.destroy();
     });
-    client.on('authentication', (context) => void this.#authenticate(context));
+    client.on('authentication', (context) => {
+      this.#authenticate(context).catch((error: unknown) => {
+        this.#log.error({ err: error }, 'an SSH login failed');
+        this.#options.socket.destroy();
+      });
+    });
     client.on('session', (accept, reject) => {
       const session = this.#grant !== null && this.#sessions < MAX_SESSIONS ? accept() : undefined;
       if (session === undefined || this.#grant === null) reject();
@@ -128,7 +133,7 @@ export class SshConnection {
     });
   }
 
-  /** Never throws. ssh2 waits for an answer before it passes on the next attempt. */
+  /** ssh2 waits for an answer before it passes on the next attempt. */
   async #authenticate(context: AuthContext): Promise<void> {
     const { socket } = this.#options;
     const methods = this.#methods();

@@ -53,6 +53,13 @@ describe('the proof of an SSH key', () => {
     expect(isUsableKey({ key })).toBe(false);
   });
 
+  it('is refused for a key that the library fails to parse', () => {
+    const algo = 'ecdsa-sha2-nistp256';
+    const shown = { signature: Buffer.alloc(8), blob: BLOB };
+    for (const point of [Buffer.alloc(0), Buffer.alloc(65, 4), Buffer.alloc(1000)])
+      expect(verifyKey({ ...shown, key: { algo, data: wire(algo, 'nistp256', point) } })).toBeNull();
+  });
+
   it('is of the type that the key itself names', () => {
     const { data, sign: signWith } = ed25519();
     const shown = { signature: signWith(BLOB), blob: BLOB };

@@ -41,9 +41,12 @@ describe('a relayed operation', () => {
   /** The two ends of the connection between the replicas. */
   let near: Duplex;
   let far: Duplex;
+  /** The helper's end of its connection. */
+  let inside: Duplex;
 
   beforeEach(async () => {
-    const [inside, outside] = duplexPair();
+    let outside: Duplex;
+    [inside, outside] = duplexPair();
     flood(inside);
     helper = await HelperConnection.over(outside, NEVER);
     [near, far] = duplexPair();
@@ -73,6 +76,18 @@ describe('a relayed operation', () => {
     await waitFor(() => receivedBytes > STREAM_WINDOW_BYTES - 64 * 1024);
     stream.abandon();
     expect(await stream.outcome).toMatchObject({ ok: false, code: 'ABORTED' });
+  });
+
+  it('is cut by a message that is too large for a frame once it is encoded again', async () => {
+    let receivedBytes = 0;
+    const stream = replica.start({ op: 'process.start' }, { data: (bytes) => void (receivedBytes += bytes.length) });
+    await waitFor(() => receivedBytes > STREAM_WINDOW_BYTES - 64 * 1024);
+    // Each byte that is not UTF-8 becomes three.
+    const text = Buffer.alloc(512 * 1024, 0xff);
+    inside.write(encodeFrame(FrameType.control, 1, Buffer.concat([Buffer.from('{"a":"'), text, Buffer.from('"}')])));
+    stream.consumed(receivedBytes);
+    await relayed;
+    expect(far.destroyed).toBe(true);
   });
 
   it('is the only one of its connection, and is cut when the protocol is violated', async () => {

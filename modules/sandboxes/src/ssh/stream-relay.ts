@@ -175,9 +175,12 @@ export class StreamRelay {
     this.#write(encodeJsonFrame(FrameType.end, this.#id, payload));
   }
 
-  /** In the order in which the helper sent it. Nothing here throws. */
+  /**
+   * In the order in which the helper sent it. A message of a hostile helper may be too large for a frame once it is encoded
+   * again, which ends the relay.
+   */
   #after(work: () => Promise<void>): void {
-    this.#sent = this.#sent.then(work);
+    this.#sent = this.#sent.then(work).catch(() => void this.#socket.destroy());
   }
 
   #write(frame: Buffer): void {

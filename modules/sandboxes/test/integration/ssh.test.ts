@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { SandboxesConfig } from '../../src/config.ts';
 import { FakeDriver } from '../support/fake-driver.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
-import { ignoreWindow } from '../support/raw-ssh-client.ts';
+import { ignoreWindow, offerKey } from '../support/raw-ssh-client.ts';
 import { SshClient } from '../support/ssh-client.ts';
 
 const REFUSED = { code: 255, stderr: expect.stringContaining('Permission denied') };
@@ -69,6 +69,14 @@ describeRequiring(['command:ssh'], 'SSH to a sandbox', () => {
       principal: { id: platform.owner.principal.id },
       details: { via: 'ssh', request: 'exec' },
     });
+  });
+
+  it('refuses a public key that the library fails to parse, and serves others', async () => {
+    const field = (bytes: Buffer | string): Buffer =>
+      Buffer.concat([Buffer.from([0, 0, 0, bytes.length]), Buffer.from(bytes)]);
+    const type = 'ecdsa-sha2-nistp256';
+    await offerKey(platform.sshPort ?? 0, id, type, Buffer.concat([type, 'nistp256', ''].map(field)));
+    expect(await ssh.run(id, ['exit 3'])).toMatchObject({ code: 3 });
   });
 
   it('reports port and host key', async () => {

@@ -1,3 +1,4 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
 import { once, type EventEmitter } from 'node:events';
 import ssh2 from 'ssh2';
 
@@ -5,11 +6,24 @@ interface RawChannel extends EventEmitter {
   readonly outgoing: { readonly id: number };
 }
 
+/** A key as the client uses it. */
+interface RawKey {
+  readonly type: string;
+  getPublicSSH(): Buffer;
+  sign(): Buffer;
+}
+
 type Opened = (error: Error | undefined, channel: RawChannel) => void;
 
 interface RawClient extends EventEmitter {
   readonly _protocol: { channelData(id: number, data: Buffer): void };
-  connect(options: { host: string; port: number; username: string; password: string }): void;
+  connect(options: {
+    host: string;
+    port: number;
+    username: string;
+    password?: string;
+    authHandler?: (left: unknown, partial: unknown, next: (attempt: object | false) => void) => void;
+  }): void;
   exec(command: string, callback: Opened): void;
   subsys(name: string, callback: Opened): void;
   forwardOut(fromHost: string, fromPort: number, toHost: string, toPort: number, callback: Opened): void;
@@ -74,4 +88,30 @@ export async function openDoors(
   };
   client.end();
   return doors;
+}
+
+/** Logs in with a public key in these bytes and an ECDSA signature by another one. Resolves when the connection is closed. */
+export async function offerKey(port: number, username: string, type: string, publicBytes: Buffer): Promise<void> {
+  const client = new Client();
+  client.on('error', () => undefined); // all authentication methods failed
+  const closed = new Promise<void>((resolve) => client.on('close', () => resolve()));
+  // The library takes only keys that it has parsed.
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const { private: parsable } = ssh2.utils.generateKeyPairSync('ed25519');
+  const key = Object.create(ssh2.utils.parseKey(parsable), {
+    type: { value: type },
+    getPublicSSH: { value: () => publicBytes },
+    sign: { value: (blob: Buffer) => sign('sha256', blob, privateKey) },
+  }) as RawKey;
+  let attempts = 0;
+  client.connect({
+    host: '127.0.0.1',
+    port,
+    username,
+    authHandler: (_left, _partial, next) => {
+      attempts += 1;
+      next(attempts === 1 ? { type: 'publickey', username, key } : false);
+    },
+  });
+  await closed;
 }

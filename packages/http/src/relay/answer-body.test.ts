@@ -64,4 +64,11 @@ describe('answerBody', () => {
   ])('refuses %s', (_name, text) => {
     expect(() => read(null, Buffer.from(text))).toThrow(MalformedAnswer);
   });
+
+  it('takes no quadratic time for trailers with long runs of spaces', () => {
+    const trailer = `a:${'\t'.repeat(8_000)}\x7f\r\n`;
+    for (let answer = 0; answer < 2_000; answer += 1) {
+      expect(() => read(null, Buffer.from(`0\r\n${trailer}\r\n`))).toThrow(MalformedAnswer);
+    }
+  });
 });

@@ -57,7 +57,7 @@ class CountedBody implements AnswerBody {
 const MAX_LINE_BYTES = 8 * 1024;
 const MAX_TRAILERS = 100;
 const CHUNK_SIZE = /^([0-9a-f]{1,12})[\t ]*(?:;.*)?$/i;
-const TRAILER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[\t ]*([\t\x20-\x7e\x80-\xff]*)$/;
+const TRAILER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t\x20-\x7e\x80-\xff]*)$/;
 
 /** Decodes chunked bodies and ignores chunk extensions (RFC 9112, section 7.1). */
 class ChunkedBody implements AnswerBody {
@@ -125,6 +125,6 @@ class ChunkedBody implements AnswerBody {
     if (name === undefined || value === undefined || this.trailers.length >= 2 * MAX_TRAILERS) {
       throw new MalformedAnswer('a trailer is malformed');
     }
-    this.trailers.push(name, value.trimEnd());
+    this.trailers.push(name, value.trim());
   }
 }

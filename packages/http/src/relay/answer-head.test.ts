@@ -52,6 +52,15 @@ describe('readAnswerHead', () => {
     expect(() => read(lines(...head))).toThrow(MalformedAnswer);
   });
 
+  it('takes no quadratic time for a list with long runs of spaces', () => {
+    const value = `a${'\t'.repeat(60_000)}b`;
+    for (const name of ['Content-Length', 'Transfer-Encoding']) {
+      for (let answer = 0; answer < 500; answer += 1) {
+        expect(() => read(lines('HTTP/1.1 200 OK', `${name}: ${value}`))).toThrow(MalformedAnswer);
+      }
+    }
+  });
+
   it('refuses a head without end', () => {
     expect(() => read(`HTTP/1.1 200 OK\r\nA: ${'b'.repeat(70_000)}`)).toThrow('too long');
   });

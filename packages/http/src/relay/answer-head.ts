@@ -1,4 +1,4 @@
-import type { HeaderList } from './relay-headers.ts';
+import { listMembers, type HeaderList } from './relay-headers.ts';
 
 /** Status line and headers of a response (RFC 9112, sections 4 and 5), and the framing of its body (section 6). */
 export interface AnswerHead {
@@ -73,10 +73,10 @@ function readHeaders(lines: readonly string[], head: AnswerHead): Framing {
         head.connection = head.connection === '' ? value.toLowerCase() : `${head.connection}, ${value.toLowerCase()}`;
         break;
       case 'content-length':
-        framing.lengths.push(...value.split(/\s*,\s*/));
+        framing.lengths.push(...listMembers(value));
         break;
       case 'transfer-encoding':
-        framing.codings.push(...value.toLowerCase().split(/\s*,\s*/));
+        framing.codings.push(...listMembers(value.toLowerCase()));
         break;
       default:
     }

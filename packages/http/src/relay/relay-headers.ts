@@ -38,12 +38,20 @@ export function keptHeaders(headers: readonly string[], connection: string, drop
   return kept;
 }
 
+/**
+ * Returns the members of a header with a list (RFC 9110, section 5.6.1). Without a pattern: one for commas with spaces around
+ * them takes quadratic time for a long run of spaces.
+ */
+export function listMembers(value: string): string[] {
+  return value.split(',').map((member) => member.trim());
+}
+
 const NO_OPTIONS: ReadonlySet<string> = new Set();
 
 /** Names listed in `Connection`, except framing and routing headers, which must not be dropped. */
 function connectionOptions(connection: string): ReadonlySet<string> {
   if (connection === '' || connection === 'keep-alive') return NO_OPTIONS;
-  const names = connection.toLowerCase().split(/\s*,\s*/);
+  const names = listMembers(connection.toLowerCase());
   return new Set(names.filter((name) => name !== 'content-length' && name !== 'host'));
 }
 

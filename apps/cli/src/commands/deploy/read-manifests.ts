@@ -13,7 +13,7 @@ export async function readManifests(paths: readonly string[]): Promise<string> {
   if (files.filter((path) => path === '-').length > 1) throw usageFailure('standard input can be read only once');
   const documents: string[] = [];
   for (const path of files) documents.push(path === '-' ? await text(process.stdin) : await readFile(path, 'utf8'));
-  const manifest = documents.map((document) => document.replace(/\n*$/, '\n')).join('---\n');
+  const manifest = documents.map((document) => document.replace(/(?<!\n)\n*$/, '\n')).join('---\n');
   if (manifest.trim() === '') throw usageFailure('the manifest is empty');
   if (Buffer.byteLength(manifest) > MAX_SIZE_BYTES) {
     throw usageFailure(

@@ -76,7 +76,7 @@ async function configureRestic(session: Session, flags: ConfigureFlags): Promise
   const [bucket] = buckets;
   if (bucket === undefined || buckets.length > 1)
     throw usageFailure('restic requires a bucket for its repository', 'select it with --bucket');
-  const folder = flags.folder.replaceAll(/^\/+|\/+$/g, '');
+  const folder = flags.folder.replaceAll(/^\/+|(?<!\/)\/+$/g, '');
   const path = flags.file ?? join(environment.configFolder, `restic-${bucket}.env`);
   const connection = await connect();
   const { s3_endpoint: endpoint } = await connection.store.status({ signal });

@@ -30,5 +30,5 @@ export function parsePhc(text: string): StoredPassword | undefined {
 }
 
 function unpadded(bytes: Buffer): string {
-  return bytes.toString('base64').replace(/=+$/, '');
+  return bytes.toString('base64').replace(/(?<!=)=+$/, '');
 }

@@ -1,29 +1,14 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import { duplexPair } from 'node:stream';
+import type { IncomingHttpHeaders } from 'node:http';
 import { cookieValues, PLATFORM_COOKIES } from '@svc/access';
-import { describeFuzz } from '@svc/testing';
+import { describeFuzz, eachRequest } from '@svc/testing';
 import { expect } from 'vitest';
 import { shownCredential } from './shown-credential.ts';
 
 /** The headers as Node's own parser reads them; none if it rejects them. */
 async function parseHeaders(head: Buffer): Promise<IncomingHttpHeaders[]> {
   const seen: IncomingHttpHeaders[] = [];
-  const server = createServer((request, response) => {
-    seen.push(request.headers);
-    request.resume();
-    response.end();
-  });
-  server.on('upgrade', ({ headers }, socket) => {
-    seen.push(headers);
-    socket.destroy();
-  });
-  const [client, accepted] = duplexPair();
-  client.on('error', () => undefined).resume();
-  accepted.on('error', () => undefined);
-  const closed = new Promise((resolve) => accepted.once('close', resolve));
-  server.emit('connection', accepted);
-  client.end(Buffer.concat([Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n'), head, Buffer.from('\r\n\r\n')]));
-  await closed;
+  const message = Buffer.concat([Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n'), head, Buffer.from('\r\n\r\n')]);
+  await eachRequest(message, ({ headers }) => void seen.push(headers));
   return seen;
 }
 

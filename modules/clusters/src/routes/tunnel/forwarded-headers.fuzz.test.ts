@@ -1,35 +1,10 @@
-import { createServer, type IncomingMessage } from 'node:http';
-import { duplexPair, type Duplex } from 'node:stream';
+import type { IncomingMessage } from 'node:http';
 import { isAppError } from '@svc/errors';
-import { describeFuzz } from '@svc/testing';
+import { describeFuzz, eachRequest } from '@svc/testing';
 import { expect } from 'vitest';
 import { forwardedHeaders, isDroppedTrailer } from './forwarded-headers.ts';
 import type { TunnelCaller } from './tunnel-access.ts';
 import type { TunnelAddress } from './tunnel-address.ts';
-
-type Forward = (request: IncomingMessage) => void;
-
-/** Passes bytes through Node's own parser, without a network; calls back with each request that it accepts. */
-async function eachRequest(bytes: Buffer, visit: Forward): Promise<void> {
-  const faults: unknown[] = [];
-  const server = createServer((request, response) => {
-    try {
-      visit(request);
-    } catch (error) {
-      faults.push(error);
-    }
-    request.resume();
-    response.end();
-  });
-  const [client, accepted]: [Duplex, Duplex] = duplexPair();
-  client.on('error', () => undefined).resume(); // a refused request ends the connection
-  accepted.on('error', () => undefined);
-  const closed = new Promise((resolve) => accepted.once('close', resolve));
-  server.emit('connection', accepted);
-  client.end(bytes);
-  await closed;
-  if (faults.length > 0) throw faults[0];
-}
 
 const address = { form: 'host', cluster: 'cls-1', service: 'web', prefix: '/web', teamUuid: null };
 const KUBERNETES = { ...address, service: 'kubernetes' };

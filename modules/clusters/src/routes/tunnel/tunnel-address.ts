@@ -58,7 +58,7 @@ export function clusterHost(clusterId: string, domain: string): string {
 /** A name too long for a label is cut and ends in a hash of the full name. */
 export function serviceLabel(service: string): string {
   if (service.length <= MAX_SERVICE_LABEL) return service;
-  const start = service.slice(0, MAX_SERVICE_LABEL - HASH_LENGTH - 1).replace(/-+$/, '');
+  const start = service.slice(0, MAX_SERVICE_LABEL - HASH_LENGTH - 1).replace(/(?<!-)-+$/, '');
   return `${start}-${sha256(service).slice(0, HASH_LENGTH)}`;
 }
 

@@ -133,7 +133,8 @@ async function perform(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const url = new URL(request.url ?? '/', 'http://platform');
+  const url = URL.parse(request.url ?? '/', 'http://platform');
+  if (url === null) throw new FolderRefusal('EINVAL');
   const name = url.pathname.slice(1);
   const operation = Object.hasOwn(FOLDER_OPERATIONS, name) ? FOLDER_OPERATIONS[name] : undefined;
   if (operation === undefined || operation.method !== request.method) throw new FolderRefusal('EINVAL');
@@ -172,11 +173,22 @@ function field(query: URLSearchParams, name: string): string {
 function readMetadata({ headers }: IncomingMessage): Readonly<Record<string, string>> {
   const text = Buffer.from(String(headers['x-metadata'] ?? ''), 'base64').toString();
   if (text.length > MAX_METADATA_BYTES) throw new FolderRefusal('EINVAL');
-  const given = text === '' ? {} : (JSON.parse(text) as Record<string, unknown>); // each field is checked below
+  const given = text === '' ? {} : parseMetadata(text);
   const kept: Record<string, string> = {};
   for (const name of ['mode', 'uid', 'gid', 'mtime']) {
     const value = given[name];
     if (typeof value === 'string' && /^-?\d{1,20}(\.\d{1,9})?$/.test(value)) kept[name] = value;
   }
   return kept;
+}
+
+/** Each field is checked by the caller. */
+function parseMetadata(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const given: unknown = JSON.parse(text);
+    if (typeof given === 'object' && given !== null) return given as Record<string, unknown>; // any object has these
+  } catch {
+    // Refused below.
+  }
+  throw new FolderRefusal('EINVAL');
 }

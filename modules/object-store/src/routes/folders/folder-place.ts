@@ -79,7 +79,8 @@ const MAX_NAME_BYTES = 255;
 
 /** Whether a part of a key can be the name of a file. Keys with other parts are hidden. */
 export function isFileName(name: string): boolean {
-  return name !== '' && name !== '.' && name !== '..' && Buffer.byteLength(name) <= MAX_NAME_BYTES;
+  const isName = name !== '' && name !== '.' && name !== '..' && !name.includes('\0');
+  return isName && Buffer.byteLength(name) <= MAX_NAME_BYTES;
 }
 
 /** The key of a path that is relative to the folder; empty for the folder itself. */

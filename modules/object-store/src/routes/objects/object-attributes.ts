@@ -21,12 +21,12 @@ export function describedAttributes(
   { bucket, access, mayPublish }: { bucket: BucketRecord; access: BucketAccess; mayPublish: boolean },
 ): ObjectAttributes {
   if (described.content_type !== undefined) assertMediaType(described.content_type, 'content_type');
-  const metadata: Record<string, string> = {};
+  const metadata = new Map<string, string>(); // a client may call one __proto__
   let bytes = 0;
   for (const [name, value] of Object.entries(described.metadata ?? {})) {
     if (/[\r\n\0]/.test(value)) throw invalidMetadata('a value contains a line break');
     const kept = Buffer.from(value).toString('latin1');
-    metadata[name.toLowerCase()] = kept;
+    metadata.set(name.toLowerCase(), kept);
     bytes += name.length + kept.length;
   }
   if (bytes > limitBytes)
@@ -34,7 +34,7 @@ export function describedAttributes(
   return {
     contentType: described.content_type ?? DEFAULT_CONTENT_TYPE,
     ...(described.cache_control === undefined ? {} : { headers: { 'cache-control': described.cache_control } }),
-    ...(bytes === 0 ? {} : { metadata }),
+    ...(bytes === 0 ? {} : { metadata: Object.fromEntries(metadata) }),
     ...visibilityAttributes({ isPublic: described.public ?? false, mayPublish }, bucket, access),
   };
 }

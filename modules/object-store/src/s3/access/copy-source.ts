@@ -2,16 +2,11 @@ import { readBucketAccess } from '../../domain/access/bucket-access.ts';
 import { mayDo } from '../../domain/caller.ts';
 import type { FoundObject } from '../../domain/ports/objects.ts';
 import type { BucketRecord } from '../../domain/ports/records.ts';
+import type { CopySource } from '../copy-source-header.ts';
 import type { BucketContext } from '../s3-context.ts';
 import { denied, findAllowed, type RequestAccess } from './authorize.ts';
 import { READ_OBJECT } from './rules.ts';
 import { isExpectedOwner } from './request-conditions.ts';
-
-export interface CopySource {
-  bucketName: string;
-  key: string;
-  versionId?: string;
-}
 
 /**
  * Finds the source of a copy and checks that the caller may read it. Throws `NoSuchBucket`, `NoSuchKey`,

@@ -1,7 +1,9 @@
+import { isAppError } from '@svc/errors';
 import type { Caller } from '../../domain/caller.ts';
 import { createOwner } from '../../domain/access/owner-identity.ts';
 import type { ConditionValues } from '../../domain/access/policy/conditions.ts';
 import type { BucketRecord } from '../../domain/ports/records.ts';
+import { parseCopySource } from '../copy-source-header.ts';
 import type { S3Request } from '../s3-request.ts';
 
 export interface RequestFacts {
@@ -69,15 +71,15 @@ function listOf(value: string | undefined): readonly string[] | undefined {
   return value === undefined ? undefined : [value];
 }
 
-/** Decodes the header to `bucket/key`, as policies spell it. */
-function copySource(raw: string | undefined): string | undefined {
-  if (raw === undefined) return undefined;
+/** The `bucket/key` that is copied, as policies spell it. A header that names none is refused later. */
+function copySource(header: string | undefined): string | undefined {
+  if (header === undefined) return undefined;
   try {
-    return decodeURIComponent(raw)
-      .replace(/^\//, '')
-      .replace(/\?versionId=.*$/, '');
-  } catch {
-    return raw;
+    const { bucketName, key } = parseCopySource(header);
+    return `${bucketName}/${key}`;
+  } catch (error) {
+    if (isAppError(error)) return header;
+    throw error;
   }
 }
 

@@ -26,11 +26,11 @@ export interface NamedGrant {
 /** The ACL that a request asks for: a canned ACL, or a list of grants. */
 export type RequestedAcl = { canned: CannedAcl } | { grants: readonly NamedGrant[] };
 
-const GROUPS: Readonly<Record<string, GranteeGroup>> = {
-  'http://acs.amazonaws.com/groups/global/AllUsers': 'all-users',
-  'http://acs.amazonaws.com/groups/global/AuthenticatedUsers': 'authenticated-users',
-  'http://acs.amazonaws.com/groups/s3/LogDelivery': 'log-delivery',
-};
+const GROUPS: ReadonlyMap<string, GranteeGroup> = new Map([
+  ['http://acs.amazonaws.com/groups/global/AllUsers', 'all-users'],
+  ['http://acs.amazonaws.com/groups/global/AuthenticatedUsers', 'authenticated-users'],
+  ['http://acs.amazonaws.com/groups/s3/LogDelivery', 'log-delivery'],
+]);
 
 const GRANT_HEADERS: readonly (readonly [string, Permission])[] = [
   ['x-amz-grant-read', 'READ'],
@@ -100,7 +100,7 @@ export async function resolveAcl(
 
 async function resolveGrantee(named: NamedGrantee, owners: OwnerDirectory): Promise<Grantee> {
   if ('uri' in named) {
-    const group = GROUPS[named.uri];
+    const group = GROUPS.get(named.uri);
     if (group === undefined) throw storeErrors.InvalidArgument({ details: { reason: 'Invalid group uri' } });
     return { group };
   }
@@ -119,7 +119,7 @@ async function resolveGrantee(named: NamedGrantee, owners: OwnerDirectory): Prom
 /** Parses `id="…", emailAddress="…", uri="…"`, quoted or not. */
 function readGrantees(value: string): NamedGrantee[] {
   return value.split(',').map((piece) => {
-    const [, kind = '', quoted, bare] = /^\s*(\w+)\s*=\s*(?:"([^"]*)"|([^"\s]*))\s*$/.exec(piece) ?? [];
+    const [, kind = '', quoted, bare] = /^(\w+)\s*=\s*(?:"([^"]*)"|([^"\s]+))$/.exec(piece.trim()) ?? [];
     const text = quoted ?? bare ?? '';
     if (text !== '' && kind.toLowerCase() === 'id') return { id: text };
     if (text !== '' && kind.toLowerCase() === 'emailaddress') return { email: text };
@@ -130,5 +130,5 @@ function readGrantees(value: string): NamedGrantee[] {
 
 /** The URI of a group, as ACLs show it. */
 export function uriOfGroup(group: GranteeGroup): string {
-  return Object.keys(GROUPS).find((uri) => GROUPS[uri] === group) ?? '';
+  return [...GROUPS].find(([, named]) => named === group)?.[0] ?? '';
 }

@@ -10,11 +10,11 @@ export type PayloadDeclaration =
   /** `aws-chunked` framing. */
   | { kind: 'chunked'; signed: boolean; trailer: boolean };
 
-const CHUNKED: Readonly<Record<string, PayloadDeclaration>> = {
-  'STREAMING-AWS4-HMAC-SHA256-PAYLOAD': { kind: 'chunked', signed: true, trailer: false },
-  'STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER': { kind: 'chunked', signed: true, trailer: true },
-  'STREAMING-UNSIGNED-PAYLOAD-TRAILER': { kind: 'chunked', signed: false, trailer: true },
-};
+const CHUNKED: ReadonlyMap<string, PayloadDeclaration> = new Map([
+  ['STREAMING-AWS4-HMAC-SHA256-PAYLOAD', { kind: 'chunked', signed: true, trailer: false }],
+  ['STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER', { kind: 'chunked', signed: true, trailer: true }],
+  ['STREAMING-UNSIGNED-PAYLOAD-TRAILER', { kind: 'chunked', signed: false, trailer: true }],
+]);
 
 /** The payload hash for the canonical request. */
 export function readPayloadHash(request: S3Request, claim: SignatureClaim): string {
@@ -45,7 +45,7 @@ export function anonymousPayload(request: S3Request): PayloadDeclaration {
 export function readDeclaration(payloadHash: string): PayloadDeclaration {
   if (payloadHash === UNSIGNED_PAYLOAD) return { kind: 'unsigned' };
   if (/^[0-9a-fA-F]{64}$/.test(payloadHash)) return { kind: 'hash', sha256: payloadHash.toLowerCase() };
-  const chunked = CHUNKED[payloadHash];
+  const chunked = CHUNKED.get(payloadHash);
   if (chunked !== undefined) return chunked;
   if (payloadHash.startsWith('STREAMING-AWS4-ECDSA')) {
     throw storeErrors.NotImplemented({ details: { operation: payloadHash } });

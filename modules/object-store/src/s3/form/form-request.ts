@@ -5,23 +5,23 @@ import type { S3Request } from '../s3-request.ts';
 import type { FormFields } from './form-reader.ts';
 
 /** Form fields that map to a header. The other ones begin with `x-amz-`. */
-const HEADER_OF_FIELD: Readonly<Record<string, string>> = {
-  acl: 'x-amz-acl',
-  'cache-control': 'cache-control',
-  'content-disposition': 'content-disposition',
-  'content-encoding': 'content-encoding',
-  'content-language': 'content-language',
-  'content-md5': 'content-md5',
-  'content-type': 'content-type',
-  expires: 'expires',
-};
+const HEADER_OF_FIELD: ReadonlyMap<string, string> = new Map([
+  ['acl', 'x-amz-acl'],
+  ['cache-control', 'cache-control'],
+  ['content-disposition', 'content-disposition'],
+  ['content-encoding', 'content-encoding'],
+  ['content-language', 'content-language'],
+  ['content-md5', 'content-md5'],
+  ['content-type', 'content-type'],
+  ['expires', 'expires'],
+]);
 const OF_THE_SIGNATURE = /^x-amz-(algorithm|credential|date|signature)$/;
 /** Headers kept from the request itself. */
 const KEPT_HEADERS = ['host', 'user-agent', 'referer', 'origin'];
 
 /** Replaces `${filename}` in fields with the file's name. Policies apply to the result. */
 export function withFileName({ fields, fileName }: FormFields): ReadonlyMap<string, string> {
-  return new Map([...fields].map(([name, value]) => [name, value.replaceAll('${filename}', fileName)]));
+  return new Map([...fields].map(([name, value]) => [name, value.replaceAll('${filename}', () => fileName)]));
 }
 
 /** The PUT that the form is equivalent to. */
@@ -41,7 +41,7 @@ export function toPutRequest(
     for (const value of request.headers.all(header)) headers.push(header, value);
   }
   for (const [field, value] of fields) {
-    const header = HEADER_OF_FIELD[field] ?? (field.startsWith('x-amz-') ? field : undefined);
+    const header = HEADER_OF_FIELD.get(field) ?? (field.startsWith('x-amz-') ? field : undefined);
     if (header === undefined || OF_THE_SIGNATURE.test(field)) continue;
     if (/[\r\n\0]/.test(value))
       throw storeErrors.InvalidArgument({ details: { reason: 'A field is malformed', field } });

@@ -40,7 +40,7 @@ export function parseEntry(value: unknown): FileEntry {
     sizeBytes: count(entry, 'size'),
     mode: count(entry, 'mode'),
     // A file system can hold times outside the calendar.
-    modifiedAt: TIME.test(modifiedAt) ? modifiedAt : '1970-01-01T00:00:00.000000000Z',
+    modifiedAt: isTime(modifiedAt) ? modifiedAt : '1970-01-01T00:00:00.000000000Z',
     type: type as FileType, // one of the four
     linkTarget: target === null ? null : text(entry, 'link_target', 8192),
     uid: count(entry, 'uid'),
@@ -48,6 +48,10 @@ export function parseEntry(value: unknown): FileEntry {
     inode: parseInode(entry['inode']),
     attributes: parseAttributes(entry['attributes']),
   };
+}
+
+function isTime(text: string): boolean {
+  return TIME.test(text) && !Number.isNaN(Date.parse(text));
 }
 
 /** Some file systems use inode numbers beyond JSON's exact range; the rounded number is precise enough. */

@@ -64,6 +64,7 @@ describe.each([
     '{"type":"resize","cols":80,"rows":65536}',
     '{"type":"signal"}',
     '{"type":"signal","name":9}',
+    `{"type":"signal","name":"${'A'.repeat(33)}"}`,
     '{"type":"ack","bytes":-1}',
     '{"type":"ack"}',
   ])('drops %s', (text) => {

@@ -58,6 +58,8 @@ export interface Framing {
 }
 
 const UNUSABLE = { kind: 'unusable' } as const;
+/** Longer than any name; a message to the helper must fit in a frame. */
+const MAX_SIGNAL_CHARACTERS = 32;
 
 /** Parses a control from a JSON value; null if the type is unknown. */
 export function parseControl(value: unknown): ClientControl | typeof UNUSABLE | null {
@@ -68,7 +70,7 @@ export function parseControl(value: unknown): ClientControl | typeof UNUSABLE | 
     case 'resize':
       return isExtent(cols) && isExtent(rows) ? { kind: 'resize', cols, rows } : UNUSABLE;
     case 'signal':
-      return typeof name === 'string' ? { kind: 'signal', name } : UNUSABLE;
+      return typeof name === 'string' && name.length <= MAX_SIGNAL_CHARACTERS ? { kind: 'signal', name } : UNUSABLE;
     case 'ack':
       return isCount(bytes) ? { kind: 'ack', bytes } : UNUSABLE;
     case 'eof':

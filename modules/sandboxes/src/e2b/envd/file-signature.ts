@@ -39,7 +39,7 @@ export async function findSigned(
 function signatureOf({ path, operation, username, expiration }: SignedFile, token: string): string {
   const parts = [path, operation, username, token, ...(expiration === undefined ? [] : [expiration])];
   const hash = createHash('sha256').update(parts.join(':')).digest('base64');
-  return `v1_${hash.replace(/=+$/, '')}`;
+  return `v1_${hash.replace(/(?<!=)=+$/, '')}`;
 }
 
 function assertInTime(expiration: string | undefined, clock: Clock): void {

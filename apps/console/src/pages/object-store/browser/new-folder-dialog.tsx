@@ -38,7 +38,7 @@ function NewFolderForm({ bucket, prefix, onClose, nameRef }: NewFolderFormProps)
   const workspace = useWorkspace();
   const queryClient = useQueryClient();
   const [typed, setTyped] = useState('');
-  const name = typed.trim().replace(/\/+$/, '');
+  const name = typed.trim().replace(/(?<!\/)\/+$/, '');
   const fault = folderNameFault(name);
   const creation = useMutation({
     mutationFn: () => store.objects(bucket).createFolder(`${prefix}${name}/`),

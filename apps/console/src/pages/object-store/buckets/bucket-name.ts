@@ -3,7 +3,7 @@ export function sanitizeBucketName(typed: string): string {
   return typed
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-+|-+$/g, '');
+    .replace(/^-+|(?<!-)-+$/g, '');
 }
 
 /** Why the input cannot become a bucket name; undefined if valid. */

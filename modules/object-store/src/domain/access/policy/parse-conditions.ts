@@ -3,10 +3,10 @@ import { parseRange } from './comparisons.ts';
 import { CONDITION_KEYS } from './condition-keys.ts';
 import { malformedPolicy } from './malformed-policy.ts';
 
-const QUANTIFIERS: Readonly<Record<string, Condition['quantifier']>> = {
-  ForAllValues: 'for-all-values',
-  ForAnyValue: 'for-any-value',
-};
+const QUANTIFIERS: ReadonlyMap<string, Condition['quantifier']> = new Map([
+  ['ForAllValues', 'for-all-values'],
+  ['ForAnyValue', 'for-any-value'],
+]);
 
 /** `{ "<operator>": { "<key>": "<value>" | ["<value>", …] } }` */
 export function readConditions(value: unknown): readonly Condition[] {
@@ -25,7 +25,7 @@ export function readConditions(value: unknown): readonly Condition[] {
 
 function readOperator(text: string): Pick<Condition, 'operator' | 'ifExists' | 'quantifier'> {
   const colon = text.indexOf(':');
-  const quantifier = colon === -1 ? null : QUANTIFIERS[text.slice(0, colon)];
+  const quantifier = colon === -1 ? null : QUANTIFIERS.get(text.slice(0, colon));
   const name = text.slice(colon + 1);
   const ifExists = name.endsWith('IfExists') && name !== 'NullIfExists';
   const operator = ifExists ? name.slice(0, -'IfExists'.length) : name;

@@ -75,6 +75,7 @@ describeFuzz({
     '{}',
     'null',
     '"__proto__":',
+    'constructor:',
     '\\u0000',
   ],
   run: (input) => {

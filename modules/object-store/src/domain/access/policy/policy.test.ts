@@ -55,6 +55,7 @@ describe('parsePolicy', () => {
       'a resource that is none': { Resource: 'photos/*' },
       'a policy variable': { Resource: 'arn:aws:s3:::photos/${aws:username}/*' },
       'an operator that is none': { Condition: { StringIs: { 's3:prefix': 'a' } } },
+      'a quantifier that is none': { Condition: { 'constructor:StringEquals': { 's3:prefix': 'a' } } },
       'a condition key that S3 has not': { Condition: { StringEquals: { 's3:prefixes': 'a' } } },
       'a condition without a key': { Condition: { StringEquals: 'a' } },
       'a condition without values': { Condition: { StringEquals: { 's3:prefix': [] } } },

@@ -31,4 +31,9 @@ describe('parseChallenge', () => {
       expect(parseChallenge(text)).toBeNull();
     },
   );
+
+  it('takes no quadratic time for a long name', () => {
+    const header = `Bearer ${'A'.repeat(8_000)}`;
+    for (let count = 0; count < 10_000; count += 1) expect(parseChallenge(header)).toBeNull();
+  });
 });

@@ -8,7 +8,7 @@ export type Challenge =
       readonly scope: string | null;
     };
 
-const PARAMETER = /([A-Za-z_]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/g;
+const PARAMETER = /(?<![A-Za-z_])([A-Za-z_]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/g;
 
 /** Parses a `WWW-Authenticate` header. Prefers Bearer over Basic; null if neither is offered. */
 export function parseChallenge(header: string): Challenge | null {

@@ -31,6 +31,11 @@ describe('parseManifest', () => {
       /no container/,
     ],
     ['a foreign layer', image({ layers: [{ ...layer, mediaType: 'x.foreign' }] }), /unsupported form x\.foreign/],
+    [
+      'a layer of a prototype',
+      image({ layers: [{ ...layer, mediaType: 'constructor' }] }),
+      /unsupported form constructor/,
+    ],
     ['a layer without a digest', image({ layers: [{ ...layer, digest: 'sha256:../../etc' }] }), /by no digest/],
     ['a layer of a negative size', image({ layers: [{ ...layer, size: -1 }] }), /impossible size/],
     ['a configuration that is too large', image({ config: { ...config, size: 1e9 } }), /impossible size/],

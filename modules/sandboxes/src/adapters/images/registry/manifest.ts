@@ -44,14 +44,14 @@ export const MAX_LAYERS = 128;
 const MAX_INDEX_ENTRIES = 1000;
 
 /** Media types of layers, OCI's and Docker's. Non-distributable layers are stored elsewhere and rejected. */
-const COMPRESSIONS: Readonly<Record<string, LayerCompression>> = {
-  'application/vnd.oci.image.layer.v1.tar': 'none',
-  'application/vnd.oci.image.layer.v1.tar+gzip': 'gzip',
-  'application/vnd.oci.image.layer.v1.tar+zstd': 'zstd',
-  'application/vnd.docker.image.rootfs.diff.tar': 'none',
-  'application/vnd.docker.image.rootfs.diff.tar.gzip': 'gzip',
-  'application/vnd.docker.image.rootfs.diff.tar.zstd': 'zstd',
-};
+const COMPRESSIONS: ReadonlyMap<string, LayerCompression> = new Map([
+  ['application/vnd.oci.image.layer.v1.tar', 'none'],
+  ['application/vnd.oci.image.layer.v1.tar+gzip', 'gzip'],
+  ['application/vnd.oci.image.layer.v1.tar+zstd', 'zstd'],
+  ['application/vnd.docker.image.rootfs.diff.tar', 'none'],
+  ['application/vnd.docker.image.rootfs.diff.tar.gzip', 'gzip'],
+  ['application/vnd.docker.image.rootfs.diff.tar.zstd', 'zstd'],
+]);
 const CONFIGURATIONS: ReadonlySet<string> = new Set([
   'application/vnd.oci.image.config.v1+json',
   'application/vnd.docker.container.image.v1+json',
@@ -92,7 +92,7 @@ function parseImage(document: Record<string, unknown>): ImageManifest {
     throw new RegistryFailure(`it is no container image but ${String(config['mediaType'])}`);
   }
   const layers = list(document['layers'], MAX_LAYERS, 'layers').map((layer) => {
-    const compression = COMPRESSIONS[String(layer['mediaType'])];
+    const compression = COMPRESSIONS.get(String(layer['mediaType']));
     if (compression === undefined) {
       throw new RegistryFailure(`a layer has the unsupported form ${String(layer['mediaType'])}`);
     }

@@ -5,7 +5,7 @@ export const DnsCode = { noError: 0, formatError: 1, serverFailure: 2, nameError
 export interface DnsQuestion {
   readonly id: number;
   readonly recursionDesired: boolean;
-  /** Lower case, without the trailing dot. */
+  /** ASCII letters in lower case, without the trailing dot. */
   readonly name: string;
   readonly type: number;
   /** The original question, copied into the answer. */
@@ -16,7 +16,7 @@ const HEADER_BYTES = 12;
 const MAX_NAME_BYTES = 255;
 const CLASS_INTERNET = 1;
 
-/** Returns null for anything but a query with one question; it gets no answer. */
+/** Returns null for anything but a query with one question for a name without dots in its labels; it gets no answer. */
 export function parseQuestion(message: Buffer): DnsQuestion | null {
   if (message.length < HEADER_BYTES + 5) return null;
   const flags = message.readUInt16BE(2);
@@ -27,12 +27,13 @@ export function parseQuestion(message: Buffer): DnsQuestion | null {
   for (;;) {
     const length = message[at];
     // A compression pointer (from 0xc0 on) has no target in a question.
-    if (length === undefined || length > 63 || at - HEADER_BYTES > MAX_NAME_BYTES) return null;
-    at += 1;
+    if (length === undefined || length > 63) return null;
+    at += 1 + length;
+    if (at > message.length || at - HEADER_BYTES > MAX_NAME_BYTES) return null;
     if (length === 0) break;
-    if (at + length > message.length) return null;
-    labels.push(message.toString('latin1', at, at + length).toLowerCase());
-    at += length;
+    const label = message.toString('latin1', at - length, at);
+    if (label.includes('.')) return null; // the joined name would be that of another host
+    labels.push(label.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase()));
   }
   if (at + 4 > message.length || message.readUInt16BE(at + 2) !== CLASS_INTERNET) return null;
   const type = message.readUInt16BE(at);

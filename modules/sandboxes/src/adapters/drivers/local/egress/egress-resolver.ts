@@ -52,7 +52,7 @@ export class EgressResolver {
         await once(tcp, 'listening');
         udp.on('message', (message, { address: from, port: fromPort }) => {
           void reply(message, from, 'udp', answer).then((bytes) => {
-            if (bytes !== null) udp.send(bytes, fromPort, from, () => undefined); // ignore clients that are gone
+            if (bytes !== null) sendAnswer(udp, bytes, fromPort, from);
           });
         });
         udp.on('error', () => undefined);
@@ -71,6 +71,15 @@ export class EgressResolver {
       new Promise<void>((resolve) => this.#udp.close(() => resolve())),
       new Promise<void>((resolve) => this.#tcp.close(() => resolve())),
     ]);
+  }
+}
+
+/** Ignores clients that are gone, ports that are none, and a socket that was closed while the answer was looked up. */
+function sendAnswer(udp: UdpSocket, bytes: Buffer, port: number, address: string): void {
+  try {
+    udp.send(bytes, port, address, () => undefined);
+  } catch {
+    // There is no one to tell: the client asks again.
   }
 }
 
