@@ -1,5 +1,6 @@
 import { done, type CredentialKind } from '@svc/platform/testing';
 import { createSshKey, openSsh, type OpenSsh, type SshCredentials } from '@svc/sandboxes/testing/open-ssh';
+import { waitFor } from '@svc/testing';
 import { once, type EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Channel } from './channel.ts';
@@ -36,7 +37,9 @@ const withoutKey = (kind: CredentialKind): string | null =>
 async function logIn(place: Place, credentials: Pick<SshCredentials, 'password' | 'privateKey'>): Promise<OpenSsh> {
   const { sandbox, sshPort, caller } = place;
   const username = caller.team === null ? sandbox : `${sandbox}+${caller.team}`;
-  return openSsh({ port: sshPort, username, ...credentials });
+  const open = (): Promise<OpenSsh> => openSsh({ port: sshPort, username, ...credentials });
+  // The listener accepts few clients of one address that have not logged in yet.
+  return waitFor(open, { intervalMs: 500, description: 'a login over SSH' });
 }
 
 const byToken = (place: Place): Promise<OpenSsh> =>

@@ -34,10 +34,10 @@ export interface OpenSsh {
 /** Logs in. Rejects if the login is refused. */
 export async function openSsh(credentials: SshCredentials): Promise<OpenSsh> {
   const client = new Client();
+  client.on('error', () => undefined); // a reset, when the connection is cut or not accepted
   const ready = once(client, 'ready');
   client.connect({ host: '127.0.0.1', ...credentials });
   await ready;
-  client.on('error', () => undefined); // a reset, when the connection is cut
   const opened = <Channel>(start: (done: Opened<Channel>) => void): Promise<Channel> =>
     new Promise((resolve, reject) => {
       start((error, channel) => (error === undefined ? resolve(channel) : reject(error)));
