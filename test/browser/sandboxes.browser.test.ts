@@ -36,7 +36,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'sandboxes in the console', () => {
     await dialog.getByLabel('Search images').fill('busy');
     await expect.poll(() => dialog.getByRole('radio', { name: /BusyBox/ }).isChecked()).toBe(true);
     await dialog.getByLabel('Name', { exact: true }).fill('builder');
-    await dialog.getByText('Resources, network, environment, volumes, timeouts').click();
+    await dialog.getByText('Resources, network, environment, volumes, buckets, timeouts').click();
     await dialog.getByLabel('Memory (MiB)').fill('128');
     await dialog.getByLabel('Environment').fill('COLOUR=blue\n2BAD=1');
     await dialog.getByText('2BAD is not a valid name.').waitFor();

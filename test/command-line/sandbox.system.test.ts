@@ -77,6 +77,9 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
     );
     const [, until] = /^Expires: (\S+)$/m.exec(await update('--lifetime', '2h')) ?? [];
     expect(new Date(until ?? '').getTime()).toBeGreaterThan(Date.now() + 6_000_000);
+    const tooLong = await svc.run(['sandbox', 'update', 'renewed', '--label', 'stage=other', '--lifetime', '999d']);
+    expect(tooLong.exitCode).not.toBe(0);
+    expect(await svc.answer(['sandbox', 'get', 'renewed'])).toContain('stage=test'); // both changes, or neither
     expect(await svc.run(['sandbox', 'update', 'renewed'])).toMatchObject({
       stderr: expect.stringContaining('nothing to change'),
     });

@@ -18,6 +18,7 @@ export interface NewFork {
   name: string;
   /** How long to wait until it is complete. It continues in the background. */
   waitMs: number;
+  /** Ends the wait with its reason. */
   signal?: AbortSignal;
 }
 
@@ -53,8 +54,9 @@ export class BucketForks {
       tenant: await this.#buckets.readLimits(source.workspaceUuid),
     });
     const untilMs = clock.nowMs() + waitMs;
-    while (signal?.aborted !== true && clock.nowMs() < untilMs) {
-      if (await this.#copy(bucketId, workspaceUuid)) break;
+    for (let isDone = false; !isDone && clock.nowMs() < untilMs;) {
+      signal?.throwIfAborted();
+      isDone = await this.#copy(bucketId, workspaceUuid);
     }
     return await this.get(name, workspaceUuid);
   }

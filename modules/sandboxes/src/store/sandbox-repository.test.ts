@@ -70,6 +70,19 @@ describeDialects<SandboxTables>('SandboxRepository', migrations, (database) => {
     expect(await repository().find('sbx_a')).toEqual(wanted);
   });
 
+  it('knows whether a sandbox that is not deleted mounts a bucket of the workspace', async () => {
+    const maker = { principalId: 'p', tokenId: null };
+    const mount = { bucket: 'photos', bucketId: 71, prefix: '', path: '/data', readOnly: false, maker };
+    const forked = { path: '/fork', readOnly: true, prefix: '', maker, forkedFrom: 'x', bucket: 'y', bucketId: 5 };
+    await repository().insert(sandbox({ mounts: [mount, forked] }), admission(null), null);
+    expect((await repository().find('sbx_a'))?.mounts).toEqual([mount, forked]);
+    const mounts = (bucketId: number, workspaceUuid = 'w') => repository().mountsBucket(workspaceUuid, bucketId);
+    expect([await mounts(71), await mounts(5), await mounts(7), await mounts(1)]).toEqual([true, true, false, false]);
+    expect(await mounts(71, 'v')).toBe(false);
+    await repository().remove('sbx_a', AT);
+    expect(await mounts(71)).toBe(false);
+  });
+
   it('lists by phase, image, start and expiry, in both orders', async () => {
     const at = (seconds: number): string => `2026-01-01T00:00:0${seconds}.000Z`;
     const records: Partial<Sandbox>[] = [

@@ -5,6 +5,7 @@ import { defineErrors } from '@svc/errors';
 import { createLogger } from '@svc/telemetry';
 import { fakeAccess, fakeClock, type FakeCaller } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { MountService } from '../../src/domain/mounts/mount-service.ts';
 import { MountServer, type ServedBuckets } from '../../src/routes/mounts/mount-server.ts';
 import { FakeDriver } from '../support/fake-driver.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
@@ -223,6 +224,28 @@ describe('mounts of buckets', () => {
       expect(await fork(id, { name: 'taken' })).toMatchObject({ status: 409 });
       expect(names()).toEqual(['models', 'photos']);
       expect((await platform.call('GET', '/api/sandboxes')).body['count']).toBe(2);
+    });
+
+    it('need the rights to create buckets, and to delete objects to drop them', async () => {
+      let allowed: string[] = [];
+      const access = { allowedActions: async () => new Set(allowed) as never }; // names of known actions
+      const repository = { mountsBucket: async () => false };
+      const log = createLogger({ level: 'silent', name: 'test' });
+      const service = new MountService({ access, buckets, driver, repository, log });
+      const { workspaceUuid, principal } = platform.owner;
+      const maker = { principalId: principal.id, tokenId: null };
+      const mount = { bucket: 'photos', bucketId: 7, prefix: '', path: '/data', readOnly: false, maker };
+      const attempt = (readOnly = false) =>
+        service.fork(workspaceUuid, principal, [{ ...mount, readOnly }], AbortSignal.timeout(10_000));
+      await expect(attempt()).rejects.toMatchObject({ code: 'FORK_FORBIDDEN' });
+      expect(await attempt(true)).toEqual([{ ...mount, readOnly: true }]);
+      allowed = ['bucket:create'];
+      const forks = await attempt();
+      const drops = () => service.assertMayDiscard(workspaceUuid, principal, forks);
+      await expect(drops()).rejects.toMatchObject({ code: 'DROP_FORBIDDEN' });
+      await service.assertMayDiscard(workspaceUuid, principal, [mount]); // nothing of its own
+      allowed = ['object:delete'];
+      await drops();
     });
 
     it('drop nothing for those who lost the right, and fork nothing for strangers', async () => {

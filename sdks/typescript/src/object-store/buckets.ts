@@ -71,7 +71,8 @@ export class BucketsClient {
   ): Promise<BucketFork> {
     const request = { ...named(bucket), query: wait ? {} : { wait_ms: 0 }, body: name === undefined ? {} : { name } };
     let fork = await this.#store.call('POST /buckets/{name}/fork', { ...request, ...options });
-    while (wait && fork.state === 'forking') {
+    if (!wait) return fork;
+    while (fork.state === 'forking') {
       await new Promise((resolve) => setTimeout(resolve, FORK_POLL_MS));
       fork = await this.forkOf(fork.name, options);
     }

@@ -32,6 +32,14 @@ export interface DeleteOptions extends CallOptions {
   dropData?: boolean | undefined;
 }
 
+/** What to change of a sandbox. Absent fields stay. */
+export interface SandboxUpdate {
+  /** Replace all labels. */
+  labels?: Readonly<Record<string, string>> | undefined;
+  /** From now on; null: never expires. */
+  expiresInSeconds?: number | null | undefined;
+}
+
 /** Options for forking a sandbox. */
 export interface ForkOptions extends CallOptions {
   name?: string | undefined;
@@ -101,15 +109,23 @@ export class SandboxHandle {
     return this.#transport.call('PUT', `${pathOf(this.id)}/egress`, { ...options, body: { egress_allow: allow } });
   }
 
+  /** Changes labels and expiry in one step, or neither if one is refused. */
+  async update({ labels, expiresInSeconds }: SandboxUpdate, options: CallOptions = {}): Promise<SandboxInfo> {
+    const body = {
+      ...(labels !== undefined && { labels }),
+      ...(expiresInSeconds !== undefined && { expires_in_seconds: expiresInSeconds }),
+    };
+    return this.#transport.call('PATCH', pathOf(this.id), { ...options, body });
+  }
+
   /** Changes when the sandbox expires; null keeps it. `on_expiry` says what happens then. */
   async expireIn(seconds: number | null, options: CallOptions = {}): Promise<SandboxInfo> {
-    const body = { expires_in_seconds: seconds };
-    return this.#transport.call('PATCH', pathOf(this.id), { ...options, body });
+    return this.update({ expiresInSeconds: seconds }, options);
   }
 
   /** Replaces all labels of the sandbox. */
   async setLabels(labels: Readonly<Record<string, string>>, options: CallOptions = {}): Promise<SandboxInfo> {
-    return this.#transport.call('PATCH', pathOf(this.id), { ...options, body: { labels } });
+    return this.update({ labels }, options);
   }
 
   /** Replaces the rules that add secrets to requests of the sandbox; they apply at once if it runs. */
@@ -310,12 +326,8 @@ export class Sandbox extends SandboxHandle {
     return (this.#info = await super.setEgress(allow, options));
   }
 
-  override async expireIn(seconds: number | null, options: CallOptions = {}): Promise<SandboxInfo> {
-    return (this.#info = await super.expireIn(seconds, options));
-  }
-
-  override async setLabels(labels: Readonly<Record<string, string>>, options: CallOptions = {}): Promise<SandboxInfo> {
-    return (this.#info = await super.setLabels(labels, options));
+  override async update(changes: SandboxUpdate, options: CallOptions = {}): Promise<SandboxInfo> {
+    return (this.#info = await super.update(changes, options));
   }
 
   override async setEgressRules(rules: readonly EgressRule[], options: CallOptions = {}): Promise<SandboxInfo> {

@@ -29,13 +29,14 @@ export function registerSandboxUpdate(parent: Command): void {
         }
         const added = readPairs(label ?? [], 'label');
         const sandbox = await find(name);
-        if (isLabelled) {
-          const { labels } = await sandbox.get({ signal });
-          const kept = Object.entries(labels).filter(([key]) => removeLabel?.includes(key) !== true);
-          await sandbox.setLabels({ ...Object.fromEntries(kept), ...added }, { signal });
-        }
-        if (seconds !== undefined) await sandbox.expireIn(seconds, { signal });
-        const changed = await sandbox.get({ signal });
+        const kept = Object.entries(sandbox.info.labels).filter(([key]) => removeLabel?.includes(key) !== true);
+        const changed = await sandbox.update(
+          {
+            ...(isLabelled && { labels: { ...Object.fromEntries(kept), ...added } }),
+            ...(seconds !== undefined && { expiresInSeconds: seconds }),
+          },
+          { signal },
+        );
         const labels = Object.entries(changed.labels).map(([key, value]) => `${key}=${value}`);
         output.answer(changed, [`Expires: ${changed.expires_at ?? 'never'}`, `Labels: ${labels.join(', ') || 'none'}`]);
       }),

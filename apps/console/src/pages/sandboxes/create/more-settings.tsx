@@ -43,13 +43,14 @@ export function MoreSettings(props: MoreSettingsProps) {
   return (
     <details className={styles['more']}>
       <summary>
-        <ChevronRight size={15} aria-hidden="true" /> Resources, network, environment, volumes, timeouts
+        <ChevronRight size={15} aria-hidden="true" /> Resources, network, environment, volumes, buckets, timeouts
       </summary>
       <div className={styles['moreBody']}>
         <Resources {...props} />
         <Network {...props} />
         <Texts {...props} />
         <Volumes {...props} />
+        <Buckets {...props} />
         <Timeouts {...props} />
       </div>
     </details>
@@ -148,6 +149,20 @@ function Volumes({ draft, faults, onChange }: MoreSettingsProps) {
       value={draft.volumes}
       error={faults.volumes}
       onChange={(event) => onChange({ volumes: event.target.value })}
+    />
+  );
+}
+
+function Buckets({ draft, faults, onChange }: MoreSettingsProps) {
+  return (
+    <TextArea
+      label="Buckets"
+      rows={2}
+      placeholder={'photos:/data\nmodels/llama:/models:ro'}
+      hint="Bucket or folder of one, and path, one per line. Add :ro to mount it read-only."
+      value={draft.mounts}
+      error={faults.mounts}
+      onChange={(event) => onChange({ mounts: event.target.value })}
     />
   );
 }

@@ -53,6 +53,18 @@ describe('the form for a new sandbox', () => {
     expect(toNewSandbox({ ...draft, cluster: 'home' })).toEqual({ image: 'debian', cluster: 'home' });
   });
 
+  it('mounts buckets, or folders of them, to write or read-only', () => {
+    const mounts = 'photos:/data\nmodels/llama/7b:/models:ro';
+    expect(toNewSandbox({ ...draft, mounts }).mounts).toEqual([
+      { bucket: 'photos', path: '/data', read_only: false },
+      { bucket: 'models', prefix: 'llama/7b', path: '/models', read_only: true },
+    ]);
+    expect(validateDraft({ ...draft, mounts }).mounts).toBeUndefined();
+    for (const wrong of ['photos', 'photos:data', 'Photos:/data', 'photos:/data:rw']) {
+      expect(validateDraft({ ...draft, mounts: wrong }).mounts).toContain(`${wrong} is not a bucket`);
+    }
+  });
+
   it('omits empty fields', () => {
     expect(toNewSandbox({ ...draft, memoryMb: '1024', idleSeconds: '600' })).toEqual({
       image: 'debian',

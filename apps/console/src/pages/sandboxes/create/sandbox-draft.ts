@@ -15,6 +15,8 @@ export interface SandboxDraft {
   labels: string;
   /** `NAME:/path`, or with `:ro`, one per line. */
   volumes: string;
+  /** `BUCKET:/path` or `BUCKET/prefix:/path`, or with `:ro`, one per line. */
+  mounts: string;
   idleSeconds: string;
   lifetimeSeconds: string;
   isolation: 'default' | 'namespaces' | 'gvisor';
@@ -34,6 +36,7 @@ export const EMPTY_DRAFT: SandboxDraft = {
   environment: '',
   labels: '',
   volumes: '',
+  mounts: '',
   idleSeconds: '',
   lifetimeSeconds: '',
   isolation: 'default',
@@ -46,6 +49,7 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 const ENVIRONMENT_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 const LABEL_KEY = /^[A-Za-z0-9][A-Za-z0-9_./-]{0,62}$/;
 const VOLUME = /^([A-Za-z0-9][A-Za-z0-9_-]{0,63}):(\/[^:]+?)(:ro)?$/;
+const MOUNT = /^([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([^:]+))?:(\/[^:]+?)(:ro)?$/;
 const HOST = /^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i;
 
 export function validateDraft(draft: SandboxDraft): DraftFaults {
@@ -58,8 +62,10 @@ export function validateDraft(draft: SandboxDraft): DraftFaults {
   for (const field of ['cpu', 'memoryMb', 'diskMb', 'pids'] as const) addFault(field, amountFault(draft[field]));
   addFault('environment', parsePairs(draft.environment, ENVIRONMENT_NAME).fault);
   addFault('labels', parsePairs(draft.labels, LABEL_KEY).fault);
-  const mount = parseLines(draft.volumes).find((line) => !VOLUME.test(line));
-  if (mount !== undefined) addFault('volumes', `${mount} is not a volume and its path. Use name:/path.`);
+  const volume = parseLines(draft.volumes).find((line) => !VOLUME.test(line));
+  if (volume !== undefined) addFault('volumes', `${volume} is not a volume and its path. Use name:/path.`);
+  const mount = parseLines(draft.mounts).find((line) => !MOUNT.test(line));
+  if (mount !== undefined) addFault('mounts', `${mount} is not a bucket and its path. Use bucket:/path.`);
   const wrong = parseLines(draft.egressAllow).find((host) => !HOST.test(host));
   if (wrong !== undefined) addFault('egressAllow', `${wrong} is not a valid hostname.`);
   return faults;
@@ -80,6 +86,11 @@ export function toNewSandbox(draft: SandboxDraft): NewSandbox & { egress_allow?:
     const [, name, path, readOnly] = VOLUME.exec(line) ?? [];
     return name === undefined || path === undefined ? [] : [{ name, path, read_only: readOnly !== undefined }];
   });
+  const mounts = parseLines(draft.mounts).flatMap((line) => {
+    const [, bucket, prefix, path, readOnly] = MOUNT.exec(line) ?? [];
+    if (bucket === undefined || path === undefined) return [];
+    return [{ bucket, ...(prefix !== undefined && { prefix }), path, read_only: readOnly !== undefined }];
+  });
   return {
     image: draft.image,
     ...(draft.name !== '' && { name: draft.name }),
@@ -91,6 +102,7 @@ export function toNewSandbox(draft: SandboxDraft): NewSandbox & { egress_allow?:
     ...(Object.keys(environment).length > 0 && { environment }),
     ...(Object.keys(labels).length > 0 && { labels }),
     ...(volumes.length > 0 && { volumes }),
+    ...(mounts.length > 0 && { mounts }),
     ...(draft.idleSeconds !== '' && { idle_timeout_seconds: Number(draft.idleSeconds) }),
     ...(draft.lifetimeSeconds !== '' && { max_lifetime_seconds: Number(draft.lifetimeSeconds) }),
   };

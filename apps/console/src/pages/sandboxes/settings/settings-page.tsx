@@ -83,6 +83,13 @@ function renderFacts(sandbox: Sandbox): Fact[] {
     ...sandbox.volumes.map(
       ({ name, path, read_only: ro }) => [`Volume ${name}`, `${path}${ro ? ' (read-only)' : ''}`] as const,
     ),
+    ...sandbox.mounts.map(
+      ({ bucket, prefix, path, read_only: ro, forked_from: source }) =>
+        [
+          `Bucket ${prefix === '' ? bucket : `${bucket}/${prefix}`}`,
+          `${path}${ro ? ' (read-only)' : ''}${source === undefined ? '' : `, forked from ${source}`}`,
+        ] as const,
+    ),
     ['Process limit', formatCount(resources.pids)],
     ['Network', sandbox.network === 'none' ? 'None' : (allowed?.join(', ') ?? 'Public internet')],
     ...(sandbox.cluster === null ? [] : [['Cluster', sandbox.cluster] as const]),
