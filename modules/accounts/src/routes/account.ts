@@ -8,7 +8,7 @@ import { csrfTokenOf } from '../domain/sign-in/sessions.ts';
 import { clearSessionCookie, readCookie } from './cookies.ts';
 import { ownUser, sessionIdOf } from './own-user.ts';
 import { endedSchema, scopeSchema, userSchema } from './schemas.ts';
-import { userView } from './views.ts';
+import { toUserView } from './views.ts';
 import { ENDS_OWN_RIGHT } from './unheld.ts';
 
 const TAGS = ['accounts'];
@@ -80,7 +80,7 @@ async function describe(services: AccountServices, principal: Principal, session
   const byCookie = credential === 'session' && sessionSecret !== undefined;
   return {
     ...described,
-    user: userView(user),
+    user: toUserView(user),
     service_account: null,
     workspace_uuid: workspace?.uuid ?? null,
     csrf_token: byCookie ? csrfTokenOf(sessionSecret) : null,

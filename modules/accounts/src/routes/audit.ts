@@ -46,7 +46,7 @@ export function registerAudit(app: HttpApp, services: AccountServices): void {
       const visible = await visibleTo(services, principalOf(request), request.query);
       const filter = { ...visible, ...askedFor(request.query) };
       const { items, nextCursor } = await services.auditTrail.list(filter, request.query);
-      return { entries: items.map(entryView), next_cursor: nextCursor };
+      return { entries: items.map(toEntryView), next_cursor: nextCursor };
     },
   );
 }
@@ -80,7 +80,7 @@ function inStoredForm(since: string): string {
   return Number.isNaN(ms) ? since : new Date(ms).toISOString();
 }
 
-function entryView(record: AuditRecord) {
+function toEntryView(record: AuditRecord) {
   return {
     id: String(record.sequence),
     occurred_at: record.occurredAt,

@@ -9,7 +9,7 @@ import { accountErrors } from '../errors.ts';
 import type { AccountServices } from '../domain/services.ts';
 import type { Accepted } from '../domain/teams/invitation-acceptance.ts';
 import { emailSchema, idSchema, nameSchema, passwordSchema, roleSchema, userSchema } from './schemas.ts';
-import { userView } from './views.ts';
+import { toUserView } from './views.ts';
 
 const bodySchema = Type.Object(
   {
@@ -52,7 +52,7 @@ export function registerInvitationAcceptance(app: HttpApp, services: AccountServ
         : await services.acceptance.asUser(token, principal.id);
     await auditAcceptance(services, request, accepted, principal);
     const { team, invitation, user, created } = accepted;
-    return { team_uuid: team.uuid, team_name: team.name, role: invitation.role, created, user: userView(user) };
+    return { team_uuid: team.uuid, team_name: team.name, role: invitation.role, created, user: toUserView(user) };
   });
 }
 

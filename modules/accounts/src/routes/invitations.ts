@@ -66,7 +66,7 @@ export function registerInvitations(app: HttpApp, services: AccountServices): vo
     async (request) => {
       const { team } = teamGrantOf(request);
       const { items, nextCursor } = await services.invitations.list(team.uuid, pageRequest(request.query));
-      return { invitations: items.map(invitationView), next_cursor: nextCursor };
+      return { invitations: items.map(toInvitationView), next_cursor: nextCursor };
     },
   );
 
@@ -97,7 +97,7 @@ export function registerInvitations(app: HttpApp, services: AccountServices): vo
       reply.header('cache-control', 'no-store');
       // After the `#`, the secret reaches no server, proxy log or Referer header.
       const url = `${services.publicUrl()}/invite#${secret}`;
-      return reply.status(201).send({ ...invitationView(invitation), url, token: secret });
+      return reply.status(201).send({ ...toInvitationView(invitation), url, token: secret });
     },
   );
 
@@ -115,7 +115,7 @@ export function registerInvitations(app: HttpApp, services: AccountServices): vo
   );
 }
 
-function invitationView(invitation: Invitation) {
+function toInvitationView(invitation: Invitation) {
   return {
     id: invitation.id,
     email: invitation.email,

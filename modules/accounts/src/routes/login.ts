@@ -9,7 +9,7 @@ import type { AccountServices } from '../domain/services.ts';
 import type { LoginRequest, SignedIn, SignInRefused } from '../domain/sign-in/sign-in.ts';
 import { readCookie, setDeviceCookie, setSessionCookie } from './cookies.ts';
 import { emailSchema, passwordSchema, userSchema } from './schemas.ts';
-import { userView } from './views.ts';
+import { toUserView } from './views.ts';
 
 const schema = {
   tags: ['accounts'],
@@ -50,7 +50,7 @@ export function registerLogin(app: HttpApp, services: AccountServices): void {
     setSessionCookie(reply, request, sessionSecret, services.sessions.lifetimeSeconds);
     setDeviceCookie(reply, request, deviceSecret);
     reply.header('cache-control', 'no-store');
-    return { access_token: token, token_type: 'Bearer' as const, expires_in: lifetime, user: userView(user) };
+    return { access_token: token, token_type: 'Bearer' as const, expires_in: lifetime, user: toUserView(user) };
   });
 }
 

@@ -39,7 +39,7 @@ export function registerMembers(app: HttpApp, services: AccountServices): void {
     async (request) => {
       const { team } = teamGrantOf(request);
       const { items, nextCursor } = await services.members.list(team.uuid, pageRequest(request.query));
-      return { members: items.map((member) => memberView(member, team.ownerId)), next_cursor: nextCursor };
+      return { members: items.map((member) => toMemberView(member, team.ownerId)), next_cursor: nextCursor };
     },
   );
 
@@ -64,7 +64,7 @@ export function registerMembers(app: HttpApp, services: AccountServices): void {
     async (request) => {
       const { team } = teamGrantOf(request);
       const member = await services.members.setRole(team.uuid, request.params.user_id, request.body.role);
-      return memberView(member, team.ownerId);
+      return toMemberView(member, team.ownerId);
     },
   );
 
@@ -95,7 +95,7 @@ export function registerMembers(app: HttpApp, services: AccountServices): void {
   );
 }
 
-function memberView(member: MemberView, ownerId: string) {
+function toMemberView(member: MemberView, ownerId: string) {
   return {
     user_id: member.userId,
     email: member.email ?? '',

@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox';
 import type { QuotaOverride } from '../domain/records.ts';
 import type { AccountServices } from '../domain/services.ts';
 import { namedResource } from './created-resource.ts';
-import { quotaScopeSchema, quotaStateSchema, quotaStateView } from './quota-schemas.ts';
+import { quotaScopeSchema, quotaStateSchema, toQuotaStateView } from './quota-schemas.ts';
 import { idSchema, timestampSchema } from './schemas.ts';
 
 const TAGS = ['quotas'];
@@ -44,7 +44,7 @@ export function registerQuotaOverrides(app: HttpApp, { quotas }: AccountServices
         response: { 200: Type.Object({ overrides: Type.Array(overrideSchema) }) },
       },
     },
-    async () => ({ overrides: (await quotas.list()).map(overrideView) }),
+    async () => ({ overrides: (await quotas.list()).map(toOverrideView) }),
   );
 
   app.get(
@@ -60,7 +60,7 @@ export function registerQuotaOverrides(app: HttpApp, { quotas }: AccountServices
     },
     async (request) => {
       const { scope, subject } = request.params;
-      return { quotas: (await quotas.ofSubject(await quotas.resolve(scope, subject))).map(quotaStateView) };
+      return { quotas: (await quotas.ofSubject(await quotas.resolve(scope, subject))).map(toQuotaStateView) };
     },
   );
 
@@ -78,7 +78,7 @@ export function registerQuotaOverrides(app: HttpApp, { quotas }: AccountServices
     },
     async (request) => {
       const { scope, subject, quota } = request.params;
-      return overrideView(await quotas.set(await quotas.resolve(scope, subject), quota, request.body.limit));
+      return toOverrideView(await quotas.set(await quotas.resolve(scope, subject), quota, request.body.limit));
     },
   );
 
@@ -101,6 +101,6 @@ export function registerQuotaOverrides(app: HttpApp, { quotas }: AccountServices
   );
 }
 
-function overrideView({ scope, subject, quota, amount, updatedAt }: QuotaOverride): Static<typeof overrideSchema> {
+function toOverrideView({ scope, subject, quota, amount, updatedAt }: QuotaOverride): Static<typeof overrideSchema> {
   return { scope, subject, quota, limit: amount, updated_at: updatedAt };
 }

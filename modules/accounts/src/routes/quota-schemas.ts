@@ -22,7 +22,7 @@ export const quotaStateSchema = Type.Object({
   used: nullable(Type.Number({ description: 'Null for rates and quotas that are not counted' })),
 });
 
-export function quotaStateView({ quota, limit, used }: QuotaState): Static<typeof quotaStateSchema> {
+export function toQuotaStateView({ quota, limit, used }: QuotaState): Static<typeof quotaStateSchema> {
   const { name, title, description, unit } = quota;
   return { name, title, description, unit, limit, used };
 }

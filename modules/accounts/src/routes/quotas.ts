@@ -2,7 +2,7 @@ import { grantOf, type HttpApp, nullable, principalOf } from '@svc/http';
 import type { QuotaScope } from '@svc/quotas';
 import { Type } from 'typebox';
 import type { AccountServices } from '../domain/services.ts';
-import { quotaStateSchema, quotaStateView } from './quota-schemas.ts';
+import { quotaStateSchema, toQuotaStateView } from './quota-schemas.ts';
 import { idSchema, teamQuerySchema } from './schemas.ts';
 
 const responseSchema = Type.Object({
@@ -18,7 +18,7 @@ const responseSchema = Type.Object({
 
 export function registerQuotas(app: HttpApp, { quotas, database }: AccountServices): void {
   const readStates = async (scope: QuotaScope, subject: string) =>
-    (await quotas.ofSubject({ scope, subject })).map(quotaStateView);
+    (await quotas.ofSubject({ scope, subject })).map(toQuotaStateView);
   app.get(
     '/api/v1/workspaces/:workspace_uuid/quotas',
     {

@@ -64,7 +64,7 @@ export function registerServiceAccounts(app: HttpApp, services: AccountServices)
     async (request) => {
       const { workspaceUuid } = grantOf(request);
       const page = await services.serviceAccounts.list(workspaceUuid, pageRequest(request.query));
-      return { service_accounts: page.items.map(accountView), next_cursor: page.nextCursor };
+      return { service_accounts: page.items.map(toAccountView), next_cursor: page.nextCursor };
     },
   );
 
@@ -93,7 +93,7 @@ export function registerServiceAccounts(app: HttpApp, services: AccountServices)
       });
       request.createdResource = `service-account/${account.id}`;
       reply.header('cache-control', 'no-store');
-      return reply.status(201).send({ ...accountView(account), token: secret });
+      return reply.status(201).send({ ...toAccountView(account), token: secret });
     },
   );
   registerChanges(app, services);
@@ -144,7 +144,7 @@ function registerChanges(app: HttpApp, services: AccountServices): void {
   );
 }
 
-function accountView(account: ServiceAccount) {
+function toAccountView(account: ServiceAccount) {
   return {
     id: account.id,
     name: account.name,

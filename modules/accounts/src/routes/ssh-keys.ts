@@ -46,7 +46,7 @@ export function registerSshKeys(app: HttpApp, services: AccountServices): void {
     },
     async (request) => {
       const { items, nextCursor } = await services.sshKeys.list(principalOf(request).id, pageRequest(request.query));
-      return { ssh_keys: items.map(keyView), next_cursor: nextCursor };
+      return { ssh_keys: items.map(toKeyView), next_cursor: nextCursor };
     },
   );
 
@@ -65,7 +65,7 @@ export function registerSshKeys(app: HttpApp, services: AccountServices): void {
       const { name, public_key: publicKey } = request.body;
       const key = await services.sshKeys.add(principalOf(request).id, name, publicKey);
       request.createdResource = `ssh-key/${key.id}`;
-      return reply.status(201).send(keyView(key));
+      return reply.status(201).send(toKeyView(key));
     },
   );
 
@@ -87,7 +87,7 @@ export function registerSshKeys(app: HttpApp, services: AccountServices): void {
   );
 }
 
-function keyView({ id, name, publicKey, fingerprint, createdAt, lastUsedAt }: SshKey) {
+function toKeyView({ id, name, publicKey, fingerprint, createdAt, lastUsedAt }: SshKey) {
   const [type = ''] = publicKey.split(' ');
   const times = { created_at: createdAt, last_used_at: lastUsedAt };
   return { id, name, type, fingerprint, public_key: publicKey, ...times };

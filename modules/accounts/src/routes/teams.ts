@@ -44,7 +44,7 @@ export function registerTeams(app: HttpApp, services: AccountServices): void {
     },
     async (request) => {
       const { items, nextCursor } = await services.teams.list(principalOf(request).id, pageRequest(request.query));
-      return { teams: items.map((team) => teamView(team, team.role)), next_cursor: nextCursor };
+      return { teams: items.map((team) => toTeamView(team, team.role)), next_cursor: nextCursor };
     },
   );
 
@@ -57,7 +57,7 @@ export function registerTeams(app: HttpApp, services: AccountServices): void {
     async (request, reply) => {
       const team = await services.teams.create(principalOf(request).id, request.body.name);
       request.createdResource = `team/${team.uuid}`;
-      return reply.status(201).send(teamView(team, 'admin'));
+      return reply.status(201).send(toTeamView(team, 'admin'));
     },
   );
 
@@ -74,7 +74,7 @@ function registerOneTeam(app: HttpApp, services: AccountServices): void {
     },
     async (request) => {
       const { team, member } = teamGrantOf(request);
-      return teamView(team, member.role);
+      return toTeamView(team, member.role);
     },
   );
 
@@ -93,7 +93,7 @@ function registerOneTeam(app: HttpApp, services: AccountServices): void {
     },
     async (request) => {
       const { team, member } = teamGrantOf(request);
-      return teamView(await services.teams.rename(team.uuid, request.body.name), member.role);
+      return toTeamView(await services.teams.rename(team.uuid, request.body.name), member.role);
     },
   );
 
@@ -132,12 +132,12 @@ function registerOneTeam(app: HttpApp, services: AccountServices): void {
     async (request) => {
       const { team, member } = teamGrantOf(request);
       const transferred = await services.teams.transfer(team.uuid, member.userId, request.body.user_id);
-      return teamView(transferred, 'admin');
+      return toTeamView(transferred, 'admin');
     },
   );
 }
 
-function teamView(team: Team, role: TeamRole) {
+function toTeamView(team: Team, role: TeamRole) {
   return {
     uuid: team.uuid,
     name: team.name,

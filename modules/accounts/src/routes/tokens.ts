@@ -46,7 +46,7 @@ export function registerTokens(app: HttpApp, services: AccountServices): void {
     async (request) => {
       const principal = principalOf(request);
       const { items, nextCursor } = await services.apiTokens.list(principal.id, pageRequest(request.query));
-      return { tokens: items.map((token) => tokenView(token, principal.credentialId)), next_cursor: nextCursor };
+      return { tokens: items.map((token) => toTokenView(token, principal.credentialId)), next_cursor: nextCursor };
     },
   );
 
@@ -71,7 +71,7 @@ export function registerTokens(app: HttpApp, services: AccountServices): void {
       });
       request.createdResource = `token/${token.id}`;
       reply.header('cache-control', 'no-store');
-      return reply.status(201).send({ ...tokenView(token, null), token: secret });
+      return reply.status(201).send({ ...toTokenView(token, null), token: secret });
     },
   );
 
@@ -97,7 +97,7 @@ export function registerTokens(app: HttpApp, services: AccountServices): void {
   );
 }
 
-function tokenView(token: ApiToken, currentId: string | null) {
+function toTokenView(token: ApiToken, currentId: string | null) {
   return {
     id: token.id,
     name: token.name,

@@ -1,7 +1,7 @@
 import type { User } from '../domain/records.ts';
 
 /** A user as shown to that user and to their teams. */
-export function userView(user: User) {
+export function toUserView(user: User) {
   return {
     id: user.id,
     email: user.email ?? '',

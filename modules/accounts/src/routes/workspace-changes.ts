@@ -4,7 +4,7 @@ import { callerOf } from '../domain/access/principals.ts';
 import type { AccountServices } from '../domain/services.ts';
 import { namedResource } from './created-resource.ts';
 import { deletedSchema, idSchema, nameSchema, teamQuerySchema } from './schemas.ts';
-import { workspaceSchema, workspaceView } from './workspaces.ts';
+import { workspaceSchema, toWorkspaceView } from './workspaces.ts';
 import { ENDS_OWN_RIGHT } from './unheld.ts';
 
 const TAGS = ['workspaces'];
@@ -39,7 +39,7 @@ export function registerWorkspaceChanges(app: HttpApp, services: AccountServices
         await services.access.authorize({ principal, action: 'workspace:move', ...target });
       }
       const changed = await services.workspaces.change(callerOf(principal), workspaceUuid, { name, teamUuid });
-      return workspaceView(changed, role);
+      return toWorkspaceView(changed, role);
     },
   );
 
@@ -81,7 +81,7 @@ export function registerWorkspaceChanges(app: HttpApp, services: AccountServices
       const to = request.body.user_id;
       const workspace = await services.workspaces.transfer(workspaceUuid, from, to);
       const member = await services.database.members.get(workspace.teamUuid ?? '', from);
-      return workspaceView(workspace, workspace.ownerId === from ? 'owner' : (member?.role ?? 'guest'));
+      return toWorkspaceView(workspace, workspace.ownerId === from ? 'owner' : (member?.role ?? 'guest'));
     },
   );
 }

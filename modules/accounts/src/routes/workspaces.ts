@@ -45,7 +45,7 @@ export function registerWorkspaces(app: HttpApp, services: AccountServices): voi
       const caller = callerOf(principalOf(request));
       const page = await services.workspaces.list(caller, pageRequest(request.query), request.query.team_uuid);
       return {
-        workspaces: page.items.map((item) => workspaceView(item, roleIn(item, caller.id))),
+        workspaces: page.items.map((item) => toWorkspaceView(item, roleIn(item, caller.id))),
         next_cursor: page.nextCursor,
       };
     },
@@ -62,7 +62,7 @@ export function registerWorkspaces(app: HttpApp, services: AccountServices): voi
       const { name, team_uuid } = request.body;
       const workspace = await services.workspaces.create(caller, name, team_uuid ?? null);
       request.createdResource = `workspace/${workspace.uuid}`;
-      return reply.status(201).send(workspaceView(workspace, 'owner'));
+      return reply.status(201).send(toWorkspaceView(workspace, 'owner'));
     },
   );
 
@@ -80,7 +80,7 @@ export function registerWorkspaces(app: HttpApp, services: AccountServices): voi
     },
     async (request) => {
       const { workspaceUuid, role } = grantOf(request);
-      return workspaceView(await services.workspaces.get(workspaceUuid), role);
+      return toWorkspaceView(await services.workspaces.get(workspaceUuid), role);
     },
   );
 }
@@ -92,7 +92,7 @@ function roleIn(workspace: Workspace & { teamRole: WorkspaceRole | null }, calle
   return workspace.ownerId === callerId ? 'owner' : (workspace.teamRole ?? 'service_account');
 }
 
-export function workspaceView(workspace: Workspace, role: WorkspaceRole) {
+export function toWorkspaceView(workspace: Workspace, role: WorkspaceRole) {
   return {
     uuid: workspace.uuid,
     name: workspace.name,
