@@ -7,7 +7,7 @@ import { timestampAfter } from '../domain/timestamps.ts';
 import { clusterErrors } from '../errors.ts';
 import { findCluster, type RouteContext } from './context.ts';
 import { clusterParams, nextCursor, pageQuery, scopeQuery } from './parameters.ts';
-import { clusterSchema, heartbeatPointSchema, viewCluster, viewHeartbeat } from './views.ts';
+import { clusterSchema, heartbeatPointSchema, toClusterView, toHeartbeatView } from './views.ts';
 
 const tags = ['clusters'];
 const installSchema = Type.Object({
@@ -173,7 +173,7 @@ function addStatusRoute(app: HttpApp, context: RouteContext): void {
       const cluster = await findCluster(context, request);
       const since = parseSince(request.query.since, context);
       const points = await context.telemetry.heartbeats(cluster.id, since, request.query.limit ?? 1000);
-      return { cluster: view(cluster, context), heartbeats: points.map(viewHeartbeat) };
+      return { cluster: view(cluster, context), heartbeats: points.map(toHeartbeatView) };
     },
   );
 }
@@ -188,7 +188,7 @@ function requireLasting({ expiresAt }: Principal): void {
 }
 
 function view(cluster: Cluster, { clock, offlineAfterMs }: RouteContext): Static<typeof clusterSchema> {
-  return viewCluster(cluster, clock.now(), offlineAfterMs);
+  return toClusterView(cluster, clock.now(), offlineAfterMs);
 }
 
 function parseSince(since: string | undefined, { clock }: RouteContext): string {

@@ -19,7 +19,7 @@ import {
 } from './parameters.ts';
 import { registerCommandInputRoutes } from './command-input-routes.ts';
 import { commandNotFound, findCommand } from './find-command.ts';
-import { commandSchema, viewCommand } from './views.ts';
+import { commandSchema, toCommandView } from './views.ts';
 
 const tags = ['commands'];
 
@@ -77,7 +77,7 @@ function addExecRoute(app: HttpApp, context: RouteContext): void {
       const signal = streamSignal(reply, context.stopping);
       const command = await context.dispatcher.wait(cluster.id, accepted.commandId, waitMs, signal);
       if (command === undefined) throw commandNotFound(accepted.commandId);
-      return reply.status(waitMs > 0 && isFinished(command.state) ? 200 : 202).send(viewCommand(command, cluster));
+      return reply.status(waitMs > 0 && isFinished(command.state) ? 200 : 202).send(toCommandView(command, cluster));
     },
   );
 }
@@ -98,7 +98,7 @@ function addListRoute(app: HttpApp, context: RouteContext): void {
     async (request) => {
       const cluster = await findCluster(context, request);
       const found = await context.commands.list(cluster.id, pageRequest(request.query, 2));
-      return { commands: found.items.map((each) => viewCommand(each, cluster)), next_cursor: found.nextCursor };
+      return { commands: found.items.map((each) => toCommandView(each, cluster)), next_cursor: found.nextCursor };
     },
   );
 }
@@ -120,7 +120,7 @@ function addReadRoute(app: HttpApp, context: RouteContext): void {
       const waitMs = parseWaitMs(request.query.wait);
       const { cluster, command } = await findCommand(context, request, request.params.id);
       const signal = streamSignal(reply, context.stopping);
-      return viewCommand((await context.dispatcher.wait(cluster.id, command.id, waitMs, signal)) ?? command, cluster);
+      return toCommandView((await context.dispatcher.wait(cluster.id, command.id, waitMs, signal)) ?? command, cluster);
     },
   );
 }
@@ -141,7 +141,7 @@ function addCancelRoute(app: HttpApp, context: RouteContext): void {
     async (request, reply) => {
       const { cluster, command } = await findCommand(context, request, request.params.id);
       const after = (await context.dispatcher.cancel(cluster.id, command.id)) ?? command;
-      return reply.status(isFinished(after.state) ? 200 : 202).send(viewCommand(after, cluster));
+      return reply.status(isFinished(after.state) ? 200 : 202).send(toCommandView(after, cluster));
     },
   );
 }
@@ -165,7 +165,7 @@ function addFollowRoute(app: HttpApp, context: RouteContext): void {
       if (await hasSeenAll(commands, command, after)) return reply.status(204).send();
       const stream = openStream(context, reply, commandKey(command.id));
       const final = async (): Promise<unknown> =>
-        viewCommand((await commands.find(cluster.id, command.id)) ?? command, cluster);
+        toCommandView((await commands.find(cluster.id, command.id)) ?? command, cluster);
       return sendEvents(
         reply,
         commandEvents({ commands, clusterId: cluster.id, commandId: command.id, after: after ?? 0, final, ...stream }),

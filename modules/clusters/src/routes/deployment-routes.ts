@@ -20,7 +20,7 @@ import {
   parseWaitMs,
   waitQuery,
 } from './parameters.ts';
-import { deploymentSchema, viewDeployment } from './views.ts';
+import { deploymentSchema, toDeploymentView } from './views.ts';
 
 const tags = ['deployments'];
 /** Large enough for a manifest at its limit with every byte escaped, which then fails its own check. */
@@ -76,7 +76,7 @@ function addDeployRoute(app: HttpApp, context: RouteContext): void {
       const deployment = await context.deployments.findByCommand(accepted.commandId);
       if (deployment === undefined) throw notFound(accepted.commandId);
       const finished = waitMs > 0 && isFinished(deployment.command.state);
-      return reply.status(finished ? 200 : 202).send(viewDeployment(deployment, cluster));
+      return reply.status(finished ? 200 : 202).send(toDeploymentView(deployment, cluster));
     },
   );
 }
@@ -98,7 +98,7 @@ function addListRoute(app: HttpApp, context: RouteContext): void {
       const cluster = await findCluster(context, request);
       const page = pageRequest(request.query, 2);
       const found = await context.deployments.list(cluster.id, request.query.project_id ?? null, page);
-      const views = found.items.map((deployment) => viewDeployment(deployment, cluster));
+      const views = found.items.map((deployment) => toDeploymentView(deployment, cluster));
       return { deployments: views, next_cursor: found.nextCursor };
     },
   );
@@ -120,9 +120,9 @@ function addReadRoute(app: HttpApp, context: RouteContext): void {
     async (request, reply) => {
       const waitMs = parseWaitMs(request.query.wait);
       const { cluster, deployment } = await findDeployment(context, request, request.params.id);
-      if (waitMs === 0) return viewDeployment(deployment, cluster);
+      if (waitMs === 0) return toDeploymentView(deployment, cluster);
       await context.dispatcher.wait(cluster.id, deployment.command.id, waitMs, streamSignal(reply, context.stopping));
-      return viewDeployment((await context.deployments.find(cluster.id, deployment.id)) ?? deployment, cluster);
+      return toDeploymentView((await context.deployments.find(cluster.id, deployment.id)) ?? deployment, cluster);
     },
   );
 }
@@ -144,7 +144,7 @@ function addCancelRoute(app: HttpApp, context: RouteContext): void {
       const { cluster, deployment } = await findDeployment(context, request, request.params.id);
       await context.dispatcher.cancel(cluster.id, deployment.command.id);
       const after = (await context.deployments.find(cluster.id, deployment.id)) ?? deployment;
-      return reply.status(isFinished(after.command.state) ? 200 : 202).send(viewDeployment(after, cluster));
+      return reply.status(isFinished(after.command.state) ? 200 : 202).send(toDeploymentView(after, cluster));
     },
   );
 }
@@ -178,7 +178,7 @@ async function followDeployment(
   if (await hasSeenAll(context.commands, command, after)) return reply.status(204).send();
   const stream = openStream(context, reply, commandKey(command.id));
   const final = async (): Promise<unknown> =>
-    viewDeployment((await context.deployments.find(cluster.id, id)) ?? deployment, cluster);
+    toDeploymentView((await context.deployments.find(cluster.id, id)) ?? deployment, cluster);
   const { commands } = context;
   return sendEvents(
     reply,

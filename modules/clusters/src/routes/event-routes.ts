@@ -6,7 +6,7 @@ import type { EventFilter, TelemetryStore } from '../domain/telemetry.ts';
 import { findCluster, openStream, type RouteContext } from './context.ts';
 import { parseLastEventId, sendEvents, wantsEvents, type ServerEvents } from './event-stream.ts';
 import { clusterParams, nextCursor, pageQuery } from './parameters.ts';
-import { eventSchema, viewEvent } from './views.ts';
+import { eventSchema, toEventView } from './views.ts';
 
 const PAGE = 100;
 const KEEP_ALIVE_MS = 15_000;
@@ -40,7 +40,7 @@ export function registerEventRoutes(app: HttpApp, context: RouteContext): void {
         return sendEvents(reply, clusterEvents(context.telemetry, cluster.id, filter, after, subscription, signal));
       }
       const found = await context.telemetry.events(cluster.id, filter, pageRequest(request.query, 1));
-      return { events: found.items.map(viewEvent), next_cursor: found.nextCursor };
+      return { events: found.items.map(toEventView), next_cursor: found.nextCursor };
     },
   );
 }
@@ -58,7 +58,7 @@ async function* clusterEvents(
     const events = await telemetry.eventsAfter(clusterId, filter, after, PAGE);
     for (const event of events) {
       after = event.sequence;
-      yield { id: event.sequence, event: event.eventType, data: viewEvent(event) };
+      yield { id: event.sequence, event: event.eventType, data: toEventView(event) };
     }
     if (events.length === PAGE) continue;
     await subscription.next(KEEP_ALIVE_MS, signal);

@@ -52,7 +52,7 @@ export const clusterSchema = Type.Object({
   ),
 });
 
-export function viewCluster(cluster: Cluster, now: Date, offlineAfterMs: number): Static<typeof clusterSchema> {
+export function toClusterView(cluster: Cluster, now: Date, offlineAfterMs: number): Static<typeof clusterSchema> {
   const { heartbeat, reportedStatus } = cluster;
   return {
     id: cluster.id,
@@ -123,11 +123,11 @@ export const deploymentSchema = Type.Object({
   ...lifecycleFields,
 });
 
-export function viewCommand(command: Command, cluster: Cluster): Static<typeof commandSchema> {
-  return { id: command.id, command: command.kind, ...viewLifecycle(command, cluster) };
+export function toCommandView(command: Command, cluster: Cluster): Static<typeof commandSchema> {
+  return { id: command.id, command: command.kind, ...toLifecycleView(command, cluster) };
 }
 
-export function viewDeployment(deployment: Deployment, cluster: Cluster): Static<typeof deploymentSchema> {
+export function toDeploymentView(deployment: Deployment, cluster: Cluster): Static<typeof deploymentSchema> {
   return {
     id: deployment.id,
     command_id: deployment.command.id,
@@ -135,11 +135,11 @@ export function viewDeployment(deployment: Deployment, cluster: Cluster): Static
     namespace: deployment.namespace,
     manifest_sha256: deployment.manifestSha256,
     dry_run: deployment.dryRun,
-    ...viewLifecycle(deployment.command, cluster),
+    ...toLifecycleView(deployment.command, cluster),
   };
 }
 
-function viewLifecycle(command: Command, cluster: Cluster) {
+function toLifecycleView(command: Command, cluster: Cluster) {
   return {
     status: command.state,
     cluster: cluster.name,
@@ -165,7 +165,7 @@ export const eventSchema = Type.Object({
   received_at: Type.String(),
 });
 
-export function viewEvent(event: ClusterEvent): Static<typeof eventSchema> {
+export function toEventView(event: ClusterEvent): Static<typeof eventSchema> {
   return {
     sequence: event.sequence,
     event_type: event.eventType,
@@ -186,7 +186,7 @@ export const heartbeatPointSchema = Type.Object({
   samples: Type.Integer({ description: 'Heartbeats in this point; more than 1 means a ten-minute average' }),
 });
 
-export function viewHeartbeat(point: HeartbeatPoint): Static<typeof heartbeatPointSchema> {
+export function toHeartbeatView(point: HeartbeatPoint): Static<typeof heartbeatPointSchema> {
   return {
     at: point.at,
     status: point.status,

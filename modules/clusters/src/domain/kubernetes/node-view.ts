@@ -35,7 +35,7 @@ export const nodeSchema = Type.Object({
 const ROLE_LABEL = 'node-role.kubernetes.io/';
 const MAX_ROLES = 16;
 
-export function viewNode(node: unknown, usages: UsageByName): Static<typeof nodeSchema> {
+export function toNodeView(node: unknown, usages: UsageByName): Static<typeof nodeSchema> {
   const name = textAt(node, 'metadata', 'name') ?? '';
   const usage = usages.get(name);
   const readiness = findCondition(node, 'Ready')?.['status'];

@@ -40,14 +40,14 @@ export const podSchema = Type.Object({
 });
 
 /** Exposes names, images and states only; never reads a container's environment, arguments or volumes. */
-export function viewPod(pod: unknown, usages: UsageByName): Static<typeof podSchema> {
+export function toPodView(pod: unknown, usages: UsageByName): Static<typeof podSchema> {
   const namespace = textAt(pod, 'metadata', 'namespace') ?? '';
   const name = textAt(pod, 'metadata', 'name') ?? '';
   const usage = usages.get(`${namespace}/${name}`);
   const statuses = recordsAt(pod, 'status', 'containerStatuses');
   const containers = [
-    ...viewContainers(pod, 'containers', 'containerStatuses'),
-    ...viewContainers(pod, 'initContainers', 'initContainerStatuses'),
+    ...toContainersView(pod, 'containers', 'containerStatuses'),
+    ...toContainersView(pod, 'initContainers', 'initContainerStatuses'),
   ];
   return {
     namespace,
@@ -72,7 +72,7 @@ export function viewPod(pod: unknown, usages: UsageByName): Static<typeof podSch
 
 type ContainerView = Static<typeof containerSchema>;
 
-function viewContainers(pod: unknown, specs: string, statuses: string): ContainerView[] {
+function toContainersView(pod: unknown, specs: string, statuses: string): ContainerView[] {
   const reported = recordsAt(pod, 'status', statuses);
   return recordsAt(pod, 'spec', specs).map((spec) => {
     const status = reported.find(({ name }) => name === spec['name']);

@@ -53,7 +53,7 @@ const NUMBERS: Readonly<Record<WorkloadKind, (object: unknown) => Numbers>> = {
   Job: jobNumbers,
 };
 
-export function viewWorkload(kind: WorkloadKind, object: unknown): WorkloadView {
+export function toWorkloadView(kind: WorkloadKind, object: unknown): WorkloadView {
   const template = kind === 'CronJob' ? ['spec', 'jobTemplate', 'spec', 'template'] : ['spec', 'template'];
   const images = recordsAt(object, ...template, 'spec', 'containers').map((each) => textAt(each, 'image') ?? '');
   return {

@@ -6,12 +6,12 @@ import { streamSignal } from '../event-stream.ts';
 import { ownedByHolder, TUNNEL } from '../owned.ts';
 import { clusterParams, nextCursor, scopeQuery } from '../parameters.ts';
 import type { KubernetesApi, KubernetesCaller } from '../../adapters/kubernetes/kubernetes-api.ts';
-import { nodeSchema, viewNode } from '../../domain/kubernetes/node-view.ts';
+import { nodeSchema, toNodeView } from '../../domain/kubernetes/node-view.ts';
 import { readObjectPage, type ObjectPage, type ObjectSource } from '../../adapters/kubernetes/object-pages.ts';
-import { podSchema, viewPod } from '../../domain/kubernetes/pod-view.ts';
+import { podSchema, toPodView } from '../../domain/kubernetes/pod-view.ts';
 import { usageByName, type UsageByName } from '../../domain/kubernetes/usage.ts';
 import {
-  viewWorkload,
+  toWorkloadView,
   WORKLOAD_PATHS,
   workloadKindSchema,
   workloadSchema,
@@ -65,7 +65,7 @@ function addNodeRoute(app: HttpApp, options: KubernetesRouteOptions): void {
     async (request, reply) => {
       const asked = await readAsked(options, request, reply);
       const usages = await readUsage(asked, `${METRICS}/nodes`);
-      const source = { path: '/api/v1/nodes', view: (node: object) => viewNode(node, usages) };
+      const source = { path: '/api/v1/nodes', view: (node: object) => toNodeView(node, usages) };
       const { items, nextCursor: cursor } = await readPage(asked, request.query, [source]);
       return { nodes: items, next_cursor: cursor };
     },
@@ -93,7 +93,7 @@ function addWorkloadRoute(app: HttpApp, options: KubernetesRouteOptions): void {
         const { group, plural } = WORKLOAD_PATHS[each];
         return {
           path: pathOf(group, plural, namespace),
-          view: (object: Record<string, unknown>) => viewWorkload(each, object),
+          view: (object: Record<string, unknown>) => toWorkloadView(each, object),
         };
       });
       const { items, nextCursor: cursor } = await readPage(asked, request.query, sources);
@@ -130,7 +130,7 @@ function addPodRoute(app: HttpApp, options: KubernetesRouteOptions): void {
       const { namespace, node, label_selector: labelSelector } = request.query;
       const fieldSelector = node === undefined ? undefined : `spec.nodeName=${node}`;
       const usages = await readUsage(asked, pathOf(METRICS, 'pods', namespace), { labelSelector });
-      const source = { path: pathOf('/api/v1', 'pods', namespace), view: (pod: object) => viewPod(pod, usages) };
+      const source = { path: pathOf('/api/v1', 'pods', namespace), view: (pod: object) => toPodView(pod, usages) };
       const filter = { labelSelector, fieldSelector };
       const { items, nextCursor: cursor } = await readPage(asked, request.query, [source], filter);
       return { pods: items, next_cursor: cursor };
