@@ -63,6 +63,14 @@ describe('source files', () => {
     expect(product.map(({ path }) => path).filter((path) => /-words\.tsx?$/.test(path))).toEqual([]);
   });
 
+  it('call what turns a record into a response body toXView', () => {
+    const named = product
+      .filter(({ path }) => /^(modules|apps\/platform)\//.test(path))
+      .flatMap(({ path, syntax }) => functionNames(syntax).map((name) => ({ path, name })));
+    const others = named.filter(({ name }) => /^view[A-Z]|View$/.test(name) && !/^to([A-Z]\w*)?View$/.test(name));
+    expect(others).toEqual([]);
+  });
+
   it('read the environment only where an app is configured', () => {
     const readers = product.filter((source) => !READS_ENVIRONMENT.test(source.path)).flatMap(environmentReads);
     expect(readers).toEqual([]);
@@ -178,4 +186,14 @@ function declaredNames(syntax: ts.SourceFile): string[] {
   };
   visit(syntax);
   return names;
+}
+
+function functionNames(syntax: ts.SourceFile): string[] {
+  return syntax.statements.flatMap((statement) => {
+    if (ts.isFunctionDeclaration(statement)) return statement.name === undefined ? [] : [statement.name.text];
+    if (!ts.isVariableStatement(statement)) return [];
+    return statement.declarationList.declarations
+      .filter(({ initializer }) => initializer !== undefined && ts.isArrowFunction(initializer))
+      .map(({ name }) => name.getText(syntax));
+  });
 }

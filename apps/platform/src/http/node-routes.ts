@@ -105,7 +105,7 @@ export function registerNodeRoutes(app: HttpApp, deps: NodeRouteDeps): void {
         node: holder,
         lease_left_ms: Math.max(0, untilMs - nowMs()),
       })),
-      internal_authority: renderAuthority(authorityExpiresAt()),
+      internal_authority: toAuthorityView(authorityExpiresAt()),
     }),
   );
 
@@ -145,16 +145,16 @@ function render({ id, replica, sandboxes }: PlatformNode, self: string): Static<
             live: replica.isLive,
             lease_left_ms: replica.leaseLeftMs,
           },
-    sandboxes: sandboxes === null ? null : renderSandboxes(sandboxes),
-    drain: sandboxes === null ? null : renderDrain(sandboxes),
+    sandboxes: sandboxes === null ? null : toSandboxesView(sandboxes),
+    drain: sandboxes === null ? null : toDrainView(sandboxes),
   };
 }
 
-function renderAuthority(expiresAt: Date | null): Static<typeof authoritySchema> | null {
+function toAuthorityView(expiresAt: Date | null): Static<typeof authoritySchema> | null {
   return expiresAt === null ? null : { expires_at: expiresAt.toISOString() };
 }
 
-function renderSandboxes({ room, ...node }: SandboxNode): Static<typeof sandboxesSchema> {
+function toSandboxesView({ room, ...node }: SandboxNode): Static<typeof sandboxesSchema> {
   return {
     driver: node.driver,
     running: node.running,
@@ -175,7 +175,7 @@ function renderSandboxes({ room, ...node }: SandboxNode): Static<typeof sandboxe
   };
 }
 
-function renderDrain({ drainRequestedAt, toDrain }: SandboxNode): Static<typeof drainSchema> | null {
+function toDrainView({ drainRequestedAt, toDrain }: SandboxNode): Static<typeof drainSchema> | null {
   if (drainRequestedAt === null) return null;
   return { state: toDrain === 0 ? 'drained' : 'draining', requested_at: drainRequestedAt, remaining: toDrain };
 }

@@ -3,7 +3,7 @@ import { grantOf, type HttpApp } from '@svc/http';
 import { Type } from 'typebox';
 import { storeErrors } from '../errors.ts';
 import type { BucketRecord } from '../domain/ports/records.ts';
-import { assertProvisioned, createDomainView } from './domain-routes.ts';
+import { assertProvisioned, describeDomain } from './domain-routes.ts';
 import { auditedHostname, envelopeSchema, hostnameBody, hostnameIn } from './domain-schemas.ts';
 import { bucketDomainsSchema, domainSchema } from './domain-view.ts';
 import { envelope } from './envelope.ts';
@@ -48,7 +48,7 @@ export function registerBucketDomainRoutes(app: HttpApp, management: ManagementD
     async (request) => {
       const bucket = await findBucket(request.params.name, grantOf(request));
       const found = await domains.list(bucket.workspaceUuid, bucket);
-      const views = found.map((domain) => createDomainView(management, domain));
+      const views = found.map((domain) => describeDomain(management, domain));
       const target = { bucket: bucket.name, cname_target: management.domains.targetOf(bucket.id) };
       return envelope('Custom domains', { ...target, ...views[0], domains: views, count: views.length });
     },
@@ -75,7 +75,7 @@ export function registerBucketDomainRoutes(app: HttpApp, management: ManagementD
         const { domain, created } = await domains.register(bucket, hostnameIn(request.body), { replaceOthers });
         return reply
           .status(created ? 201 : 200)
-          .send(envelope('Custom domain registered', createDomainView(management, domain)));
+          .send(envelope('Custom domain registered', describeDomain(management, domain)));
       },
     });
   }

@@ -26,7 +26,7 @@ export async function assertProvisioned({ services }: ManagementDeps, workspaceU
   if (!(await services.deps.metadata.isProvisioned({ workspaceUuid }))) throw storeErrors.TenantNotProvisioned();
 }
 
-export function createDomainView({ domains }: ManagementDeps, domain: DomainRecord): DomainView {
+export function describeDomain({ domains }: ManagementDeps, domain: DomainRecord): DomainView {
   return toDomainView(domain, domains.targetOf(domain.bucketId));
 }
 
@@ -57,7 +57,7 @@ function registerAllDomains(app: HttpApp, management: ManagementDeps): void {
       const { bucket: name } = request.query;
       const bucket = name === undefined ? null : await services.buckets.getOwn(name, workspaceUuid);
       const found = await domains.list(workspaceUuid, bucket);
-      const views = found.map((domain) => createDomainView(management, domain));
+      const views = found.map((domain) => describeDomain(management, domain));
       return envelope('Custom domains', { domains: views, count: views.length });
     },
   );
@@ -82,7 +82,7 @@ function registerAllDomains(app: HttpApp, management: ManagementDeps): void {
       const { domain, created } = await domains.register(bucket, hostnameIn(request.body));
       return reply
         .status(created ? 201 : 200)
-        .send(envelope('Custom domain registered', createDomainView(management, domain)));
+        .send(envelope('Custom domain registered', describeDomain(management, domain)));
     },
   );
 }
@@ -106,7 +106,7 @@ function registerOneDomain(app: HttpApp, management: ManagementDeps): void {
       const { workspaceUuid } = grantOf(request);
       await assertProvisioned(management, workspaceUuid);
       const domain = await domains.check(request.params.hostname, workspaceUuid);
-      return envelope('Custom domain', createDomainView(management, domain));
+      return envelope('Custom domain', describeDomain(management, domain));
     },
   );
 

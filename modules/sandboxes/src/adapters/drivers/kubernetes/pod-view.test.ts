@@ -1,6 +1,6 @@
 import type { KubeObject } from '@svc/kube';
 import { describe, expect, it } from 'vitest';
-import { viewPod } from './pod-view.ts';
+import { toPodView } from './pod-view.ts';
 
 function pod(status: unknown, metadata: Partial<KubeObject['metadata']> = {}): KubeObject {
   return {
@@ -16,13 +16,13 @@ const waiting = (reason: string, message?: string): unknown => ({
   containerStatuses: [{ name: 'sandbox', state: { waiting: { reason, message } } }],
 });
 
-describe('viewPod', () => {
+describe('toPodView', () => {
   it('is up while its container runs, and started if its annotation says so', () => {
     const running = main({ running: { startedAt: 'now' } });
-    expect(viewPod(pod(running))).toMatchObject({ up: true, started: false, failure: null });
+    expect(toPodView(pod(running))).toMatchObject({ up: true, started: false, failure: null });
     const annotations = { 'svc.dev/sandbox-state': 'running' };
-    expect(viewPod(pod(running, { annotations }))).toMatchObject({ up: true, started: true });
-    expect(viewPod(pod(running, { deletionTimestamp: 'now' }))).toMatchObject({ deleting: true });
+    expect(toPodView(pod(running, { annotations }))).toMatchObject({ up: true, started: true });
+    expect(toPodView(pod(running, { deletionTimestamp: 'now' }))).toMatchObject({ deleting: true });
   });
 
   it.each([
@@ -31,7 +31,7 @@ describe('viewPod', () => {
     ['ImagePullBackOff', { kind: 'image', reason: 'ImagePullBackOff: not found' }],
     ['CreateContainerError', { kind: 'pod', reason: 'CreateContainerError: not found' }],
   ])('may come up while it waits for %s, unless that is final', (reason, failure) => {
-    expect(viewPod(pod(waiting(reason, 'not found')))).toMatchObject({
+    expect(toPodView(pod(waiting(reason, 'not found')))).toMatchObject({
       up: false,
       failure,
       pending: { reason: `${reason}: not found` },
@@ -43,7 +43,7 @@ describe('viewPod', () => {
       phase: 'Failed',
       containerStatuses: [{ name: 'sandbox', state: { terminated: { reason: 'OOMKilled', exitCode: 137 } } }],
     };
-    expect(viewPod(pod(status))).toMatchObject({
+    expect(toPodView(pod(status))).toMatchObject({
       up: false,
       outOfMemory: true,
       exitCode: 137,
@@ -53,12 +53,12 @@ describe('viewPod', () => {
 
   it('has ended as soon as its container has, before its phase says so', () => {
     const status = main({ terminated: { reason: 'Completed', exitCode: 0 } });
-    expect(viewPod(pod(status))).toMatchObject({ up: false, failure: { kind: 'pod', reason: 'its pod ended' } });
+    expect(toPodView(pod(status))).toMatchObject({ up: false, failure: { kind: 'pod', reason: 'its pod ended' } });
   });
 
   it('reports an eviction in the words of the node', () => {
     const status = { phase: 'Failed', reason: 'Evicted', message: 'usage of EmptyDir exceeds the limit' };
-    expect(viewPod(pod(status)).failure).toEqual({
+    expect(toPodView(pod(status)).failure).toEqual({
       kind: 'pod',
       reason: 'its pod ended: Evicted: usage of EmptyDir exceeds the limit',
     });
@@ -66,13 +66,13 @@ describe('viewPod', () => {
 
   it('reports why no node takes it', () => {
     const conditions = [{ type: 'PodScheduled', status: 'False', message: '0/3 nodes are available' }];
-    expect(viewPod(pod({ phase: 'Pending', conditions }))).toMatchObject({
+    expect(toPodView(pod({ phase: 'Pending', conditions }))).toMatchObject({
       failure: null,
       pending: { kind: 'room', reason: '0/3 nodes are available' },
     });
   });
 
   it.each([undefined, null, 'text', [], { containerStatuses: 7 }])('takes a malformed status %j for none', (status) => {
-    expect(viewPod(pod(status))).toMatchObject({ up: false, failure: null, pending: null, exitCode: null });
+    expect(toPodView(pod(status))).toMatchObject({ up: false, failure: null, pending: null, exitCode: null });
   });
 });

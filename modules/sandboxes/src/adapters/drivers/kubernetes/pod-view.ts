@@ -40,7 +40,7 @@ const CONTAINER_FAILURES: ReadonlySet<string> = new Set([
 ]);
 
 /** Reads a pod. A field that is missing or has another type counts as not there. */
-export function viewPod(pod: KubeObject): PodView {
+export function toPodView(pod: KubeObject): PodView {
   const containers = recordsAt(pod, 'status', 'containerStatuses');
   const main = containers.find(({ name }) => name === SANDBOX_CONTAINER) ?? containers[0];
   const exitCode = fieldAt(main, 'state', 'terminated', 'exitCode');

@@ -2,7 +2,7 @@ import { Reflector, type KubeClient, type KubeObject } from '@svc/kube';
 import { pause, type Clock, type Random } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import { POD, selectOwner } from './names.ts';
-import { viewPod, type PodView } from './pod-view.ts';
+import { toPodView, type PodView } from './pod-view.ts';
 
 /** Deleted pods whose late responses are ignored. */
 const MAX_GONE = 1000;
@@ -80,7 +80,7 @@ export class PodWatch {
 
   /** Takes over the state in a response, unless a later one is known. */
   note(object: KubeObject): PodView {
-    const pod = viewPod(object);
+    const pod = toPodView(object);
     const isNew = this.#pods.get(pod.name)?.uid !== pod.uid;
     const kept = this.#keep(pod);
     if (isNew && this.#pods.get(pod.name) === pod) this.#unconfirmed.set(pod.name, pod);
@@ -88,7 +88,7 @@ export class PodWatch {
   }
 
   #see(object: KubeObject): PodView {
-    const pod = viewPod(object);
+    const pod = toPodView(object);
     if (this.#unconfirmed.get(pod.name)?.uid === pod.uid) this.#unconfirmed.delete(pod.name);
     return this.#keep(pod);
   }
