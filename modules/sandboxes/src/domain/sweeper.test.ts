@@ -15,12 +15,13 @@ const sandboxes = [
   { id: 'connected', status: 'running' },
   { id: 'unconnected', status: 'running' },
   { id: 'stopped', status: 'stopped' },
-].map((each) => ({ ...each, expiresAt: null, idleTimeoutSeconds: null }) as Sandbox); // the fields that a sweep reads
+].map((each) => ({ ...each, cluster: null, expiresAt: null, idleTimeoutSeconds: null }) as Sandbox); // the fields that a sweep reads
 
 it('takes up what two sweeps in a row find without a start or a connection', async () => {
   const clock = fakeClock('2026-01-01T00:00:00.000Z');
   const repaired: string[] = [];
   let sweeps = 0;
+  let isOn = true;
   const context = {
     repository: {
       ofNode: async () => sandboxes,
@@ -28,6 +29,7 @@ it('takes up what two sweeps in a row find without a start or a connection', asy
       purgeRepeated: async () => void (sweeps += 1),
     },
     live: { has: (id: string) => id === 'connected' },
+    driver: { status: () => ({ available: isOn }) },
     node: 'node',
     clock,
     log: createLogger({ name: 'test', level: 'silent' }),
@@ -49,5 +51,8 @@ it('takes up what two sweeps in a row find without a start or a connection', asy
   expect([sweeps, repaired]).toEqual([1, []]);
   await swept(2);
   expect(repaired).toEqual(['start of left', 'connection of unconnected']);
+  isOn = false; // nothing of the driver can be served then
+  await swept(5);
+  expect(repaired).toHaveLength(2);
   await sweeper.close();
 });

@@ -65,9 +65,12 @@ export class Sweeper {
   }
 
   async #sweep(): Promise<void> {
-    const { repository, node, clock } = this.#context;
+    const { repository, node, clock, driver } = this.#context;
     const now = clock.now();
-    const sandboxes = await repository.ofNode(node, ['creating', 'running', 'stopped', 'error']);
+    // While the configured driver is off, only sandboxes of clusters can be served.
+    const isServed = ({ cluster }: Pick<Sandbox, 'cluster'>): boolean => cluster !== null || driver.status().available;
+    const all = await repository.ofNode(node, ['creating', 'running', 'stopped', 'error']);
+    const sandboxes = all.filter(isServed);
     for (const sandbox of sandboxes) {
       if (sandbox.expiresAt !== null && sandbox.expiresAt <= now.toISOString()) {
         await this.#expire(sandbox).catch(this.#logFailure(sandbox.id));
@@ -78,7 +81,7 @@ export class Sweeper {
     await this.#repair(sandboxes);
     await this.#repairs.claims.sweep();
     if (this.#service.removalsUnderWay === 0) {
-      for (const sandbox of await repository.removed(node)) await this.#service.cleanUp(sandbox);
+      for (const sandbox of (await repository.removed(node)).filter(isServed)) await this.#service.cleanUp(sandbox);
     }
     for (const each of this.#swept) await each.sweep();
     await this.#tickets.purge(now.toISOString());

@@ -59,7 +59,10 @@ export function createNodeRepository({ kysely, dialect }: Database<SandboxTables
   };
 }
 
-/** Sandboxes that were deleted are not counted, even if their node still has to remove them. */
+/**
+ * Sandboxes that were deleted are not counted, even if their node still has to remove them, and those that clusters run do
+ * not load it.
+ */
 async function readLoads(kysely: Kysely<SandboxTables>): Promise<Map<string, NodeLoad>> {
   const sum = (of: 'cpu_millis' | 'memory_mb') =>
     sql<number | string>`sum(case when status = 'running' then ${sql.ref(of)} else 0 end)`;
@@ -75,6 +78,7 @@ async function readLoads(kysely: Kysely<SandboxTables>): Promise<Map<string, Nod
       sum('memory_mb').as('memory_mb'),
     ])
     .where('removed_at', 'is', null)
+    .where('cluster', 'is', null)
     .groupBy('node')
     .execute();
   return new Map(

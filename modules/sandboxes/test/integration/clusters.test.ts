@@ -3,6 +3,7 @@ import { migrations } from '@svc/migrations';
 import { migrate, openDatabase, type Database } from '@svc/sql';
 import { fakeAccess, temporaryFolder, waitFor, type FakeAccess, type TemporaryFolder } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createNodeAdministration } from '../../src/assembly/node-module.ts';
 import { FakeClusters } from '../support/fake-clusters.ts';
 import { FakeDriver } from '../support/fake-driver.ts';
 import { startPlatform, type CallOptions, type TestPlatform } from '../support/platform.ts';
@@ -29,7 +30,14 @@ describe('sandboxes in connected clusters', () => {
     own = { a: new FakeDriver(), b: new FakeDriver() };
     clusters = new FakeClusters(pods);
     const start = (node: 'a' | 'b'): Promise<TestPlatform> =>
-      startPlatform({ driver: own[node], node, access, database, clusters: clusters.on(node) });
+      startPlatform({
+        driver: own[node],
+        node,
+        access,
+        database,
+        clusters: clusters.on(node),
+        config: { drain_notice_seconds: 0 },
+      });
     a = await start('a');
     b = await start('b');
     home = clusters.add(a.owner.workspaceUuid, 'home');
@@ -217,6 +225,19 @@ describe('sandboxes in connected clusters', () => {
     expect(await read(id)).toMatchObject({ status: 'error', error: { recoverable: false } });
     expect(await create(a)).toMatchObject({ body: { code: 'UNKNOWN_CLUSTER' } });
     expect((await a.call('DELETE', `/api/sandboxes/${id}`)).status).toBe(200);
+  });
+
+  it('run on while the node with the tunnel is drained, which stops its own', async () => {
+    await dial('a');
+    const id = await running();
+    const other = await a.call('POST', '/api/sandboxes?wait_ms=10000', { body: { image: 'busybox' } });
+    const nodes = createNodeAdministration(database);
+    await nodes.drain('a');
+    await waitFor(async () => (await read(other.body['id']))['status'] === 'stopped', { timeoutMs: 30_000 });
+    expect(await read(id)).toMatchObject({ status: 'running' });
+    const drained = (await nodes.list()).find(({ node }) => node === 'a');
+    expect(drained).toMatchObject({ running: 0, total: 1, toDrain: 0 });
+    await running();
   });
 
   it('need no driver of the node', async () => {

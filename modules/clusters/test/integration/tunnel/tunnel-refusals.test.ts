@@ -3,7 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { dialMux, MUX_CODES, MuxSession } from '@svc/mux';
-import { TUNNEL_CLOSE_CODES } from '@svc/protocol';
+import { SANDBOXES_SERVICE, TUNNEL_CLOSE_CODES } from '@svc/protocol';
 import { waitFor, type FakeCaller } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startRig, type Rig } from '../../support/rig.ts';
@@ -98,6 +98,11 @@ describe.each(WAYS)('$name', (way) => {
     expect(await ask(way, { ...member.headers, 'x-team-uuid': teamUuid })).toMatchObject({ status: 403 });
     const reader = rig.access.serviceAccount(rig.owner.workspaceUuid, ['read']);
     expect(await ask(way, reader.headers)).toMatchObject({ status: 403 });
+  });
+
+  it('does not lead to the service for sandboxes', async () => {
+    const sandboxes = { ...way, path: () => way.path().replace('web', SANDBOXES_SERVICE) };
+    expect(await ask(sandboxes as typeof way, rig.owner.headers)).toEqual({ status: 404, code: 'FORWARD_NOT_FOUND' });
   });
 
   it('returns 503 to a member while there is no tunnel', async () => {
