@@ -43,7 +43,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       environment: { ...ENVIRONMENT, SVC_ACCOUNTS_TRUSTED_ISSUERS: JSON.stringify([issuer.config]) },
     });
     const owner = await signIn(platform, 'owner@example.com');
-    world = { platform, owner, signExternally: (email) => issuer.sign(email), expiresInMs: 30_000 };
+    world = { platform, owner, signExternally: (email) => issuer.sign(email), expiresInMs: 60_000 };
   });
   afterAll(async () => {
     await platform.close();

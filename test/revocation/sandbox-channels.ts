@@ -78,16 +78,16 @@ async function openMount({ run }: Place): Promise<Open> {
   const write = 'date > /data/beat';
   await run(write);
   await run(`(setsid sh -c 'while ${write}; do sleep 0.5; done; touch ${REFUSED}' > /dev/null 2>&1 &)`);
-  let isClosed = false;
+  const closing = new AbortController();
   const isRefused = async (): Promise<boolean> => {
     // The steward may be a former owner, whose commands end when the role changes: that says nothing about the mount.
-    while (!isClosed) {
+    while (!closing.signal.aborted) {
       const isSeen = await run(`until [ -e ${REFUSED} ]; do sleep 0.5; done; echo seen`).catch(() => delay(500, ''));
       if (isSeen !== '') return true;
     }
     return false;
   };
-  return { ended: isRefused(), close: () => void (isClosed = true) };
+  return { ended: isRefused(), close: () => closing.abort() };
 }
 
 export const SANDBOX_CHANNELS: Readonly<Record<string, Channel>> = {

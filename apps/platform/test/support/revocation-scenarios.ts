@@ -173,7 +173,11 @@ async function ofMember(
   const holder = await newMember(world.platform, world.owner, place, 'admin');
   const caller = await issue(world, kind, holder);
   const path = `/api/v1/teams/${place.team}/members/${holder.id}`;
-  return { caller, steward: { ...world.owner, ...place }, take: () => take({ ...place, holder, path }) };
+  return {
+    caller,
+    steward: { ...world.owner, workspace: place.workspace },
+    take: () => take({ ...place, holder, path }),
+  };
 }
 
 function move({ platform, owner }: World, workspace: string, team: string | null): Promise<unknown> {
