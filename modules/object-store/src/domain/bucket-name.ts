@@ -23,7 +23,7 @@ const FORK_LENGTH = 8;
 export function forkName(source: string, random: (size: number) => Buffer): string {
   const id = Array.from(random(FORK_LENGTH), (byte) => FORK_DIGITS[byte % FORK_DIGITS.length]).join('');
   const suffix = `-fork-${id}`;
-  return `${source.slice(0, MAX_LENGTH - suffix.length).replace(/[^a-z0-9]+$/, '')}${suffix}`;
+  return `${source.slice(0, MAX_LENGTH - suffix.length).replace(/(?<![^a-z0-9])[^a-z0-9]+$/, '')}${suffix}`;
 }
 
 const LABEL = '[a-z0-9](?:[a-z0-9-]*[a-z0-9])?';

@@ -126,18 +126,7 @@ export function createSandboxRepository(kysely: Kysely<SandboxTables>, deps: Rep
       return new Map(rows.map(({ id, egress_rules: rules }) => [id, parseRules(rules)]));
     },
 
-    async ofWorkspace(workspaceUuid, state) {
-      const query = kysely
-        .selectFrom('sandbox')
-        .select((select) => select.fn.countAll().as('rows'))
-        .where('workspace_uuid', '=', workspaceUuid)
-        .where('removed_at', 'is', null);
-      const running = query
-        .where('status', '=', 'running')
-        .where('paused_at', state === 'paused' ? 'is not' : 'is', null);
-      const row = await (state === undefined ? query : running).executeTakeFirst();
-      return Number(row?.rows ?? 0);
-    },
+    ofWorkspace: (workspaceUuid, state) => count(kysely, workspaceUuid, state),
 
     async purgeRepeated(before) {
       await kysely.deleteFrom('sandbox_idempotency').where('created_at', '<', before).execute();
@@ -146,6 +135,21 @@ export function createSandboxRepository(kysely: Kysely<SandboxTables>, deps: Rep
     mounters: (volumeIds) => findMounters(kysely, volumeIds),
     mountsBucket: (workspaceUuid, bucketId) => mountsBucket(kysely, workspaceUuid, bucketId),
   };
+}
+
+async function count(
+  kysely: Kysely<SandboxTables>,
+  workspaceUuid: string,
+  state: Parameters<SandboxRepository['ofWorkspace']>[1],
+): Promise<number> {
+  const query = kysely
+    .selectFrom('sandbox')
+    .select((select) => select.fn.countAll().as('rows'))
+    .where('workspace_uuid', '=', workspaceUuid)
+    .where('removed_at', 'is', null);
+  const running = query.where('status', '=', 'running').where('paused_at', state === 'paused' ? 'is not' : 'is', null);
+  const row = await (state === undefined ? query : running).executeTakeFirst();
+  return Number(row?.rows ?? 0);
 }
 
 /** Mounts are JSON, in which another field or the end follows the id. */

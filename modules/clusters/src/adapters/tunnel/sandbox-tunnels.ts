@@ -41,12 +41,12 @@ export class SandboxTunnels {
 
   /** Matches by id first, then by name; null if the workspace has no such cluster. */
   async find(workspaceUuid: string, nameOrId: string): Promise<SandboxCluster | null> {
-    return viewCluster(await this.#options.clusters.find(workspaceUuid, nameOrId));
+    return toSandboxCluster(await this.#options.clusters.find(workspaceUuid, nameOrId));
   }
 
   /** Null if the cluster was removed. */
   async findById(id: string): Promise<SandboxCluster | null> {
-    return viewCluster(await this.#options.clusters.findById(id));
+    return toSandboxCluster(await this.#options.clusters.findById(id));
   }
 
   /** The replica whose lease on the cluster's tunnel is valid; null if there is none. */
@@ -77,7 +77,7 @@ export class SandboxTunnels {
   }
 }
 
-function viewCluster(cluster: SandboxCluster | undefined): SandboxCluster | null {
+function toSandboxCluster(cluster: SandboxCluster | undefined): SandboxCluster | null {
   if (cluster === undefined) return null;
   const { id, name, workspaceUuid } = cluster;
   return { id, name, workspaceUuid };
