@@ -90,5 +90,8 @@ function toMessage(data: unknown): string | Uint8Array {
 /** Encodes the text's UTF-8 without padding (RFC 4648, section 5). */
 export function toBase64Url(text: string): string {
   const binary = String.fromCharCode(...new TextEncoder().encode(text));
-  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/(?<!=)=+$/, '');
+  return btoa(binary)
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replace(/(?<!=)=+$/, '');
 }

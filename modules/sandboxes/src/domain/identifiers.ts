@@ -92,7 +92,13 @@ export const NAME_PATTERN = '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$';
  * The sandbox's host name, derived from its name. RFC 1123 is stricter: lower case, no underscore, no dash at the end.
  */
 export function hostnameOf(name: string): string {
-  return name.toLowerCase().replaceAll('_', '-').slice(0, 63).replace(/(?<!-)-+$/, '') || 'sandbox';
+  return (
+    name
+      .toLowerCase()
+      .replaceAll('_', '-')
+      .slice(0, 63)
+      .replace(/(?<!-)-+$/, '') || 'sandbox'
+  );
 }
 
 function characters(bytes: Buffer): string {
