@@ -77,6 +77,11 @@ export function encodeFrame(type: number, stream: number, payload: Uint8Array): 
   return frame;
 }
 
+/** Whether `encodeJsonFrame` takes the value. */
+export function fitsInFrame(value: unknown): boolean {
+  return Buffer.byteLength(JSON.stringify(value)) <= MAX_PAYLOAD_BYTES;
+}
+
 export function encodeJsonFrame(type: number, stream: number, value: unknown): Buffer {
   const payload = Buffer.from(JSON.stringify(value));
   if (payload.length > MAX_PAYLOAD_BYTES) throw new RangeError('the request is larger than a frame may be');

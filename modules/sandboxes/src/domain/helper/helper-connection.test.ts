@@ -64,6 +64,16 @@ describe('HelperConnection', () => {
     await Promise.all([earlier.close(), current.close()]);
   });
 
+  it('refuses a request that is larger than a frame, and starts others', async () => {
+    const connection = await open();
+    const large = connection.start({ op: 'process.start', env: { A: 'x'.repeat(2 * 1024 * 1024) } });
+    expect(await large.outcome).toMatchObject({ ok: false, code: 'INVALID_COMMAND' });
+    const stream = connection.start({ op: 'process.start' });
+    (await helper()).write(encodeJsonFrame(FrameType.end, stream.id, { result: {} }));
+    expect(await stream.outcome).toMatchObject({ ok: true });
+    await connection.close();
+  });
+
   it('survives any input from a helper: streams and connection end, nothing throws', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(hostileBytes, { minLength: 1, maxLength: 12 }), async (chunks) => {

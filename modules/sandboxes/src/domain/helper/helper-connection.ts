@@ -8,6 +8,7 @@ import {
   encodeDataFrame,
   encodeFrame,
   encodeJsonFrame,
+  fitsInFrame,
   FrameType,
   ProtocolViolation,
   STREAM_WINDOW_BYTES,
@@ -116,7 +117,7 @@ export class HelperConnection implements StreamCarrier {
     return this.#socket.destroyed;
   }
 
-  /** Starts an operation. If the connection is lost or full, returns a stream that has already ended. */
+  /** Starts an operation. If the connection is lost or full, or the request too large, returns a stream that has ended. */
   start(request: HelperRequest, listener: StreamListener = {}): HelperStream {
     const { windowBytes = STREAM_WINDOW_BYTES } = listener;
     const stream = new HelperStream(this.#nextStream, this, listener);
@@ -125,6 +126,8 @@ export class HelperConnection implements StreamCarrier {
       stream.end(LOST);
     } else if (this.#full() || this.#streams.has(stream.id)) {
       stream.end({ ok: false, code: 'LIMIT_REACHED', message: 'too many operations in this sandbox at once' });
+    } else if (!fitsInFrame(request)) {
+      stream.end({ ok: false, code: 'INVALID_COMMAND', message: 'command and environment are too long' });
     } else {
       this.#streams.set(stream.id, stream);
       this.#socket.write(encodeJsonFrame(FrameType.open, stream.id, request));
