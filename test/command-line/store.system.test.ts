@@ -41,7 +41,7 @@ describe('svc bucket, key and login', () => {
 
   it('forks buckets', async () => {
     expect(await svc.answer(['bucket', 'fork', 'some-photos', 'Branch One'])).toBe(
-      'Forked bucket some-photos to branch-one with 0 objects\n',
+      'Forked bucket some-photos to branch-one (0 objects)\n',
     );
     const named = await svc.json<{ name: string }>(['bucket', 'fork', 'branch-one', '--no-wait']);
     expect(named).toMatchObject({ name: expect.stringMatching(/^branch-one-fork-/), source: 'branch-one' });

@@ -7,7 +7,7 @@ export interface Reason {
   readonly see: readonly string[];
 }
 
-const OF_THE_GUARD = 'apps/platform/src/revocation.test.ts';
+const OF_THE_GUARD = 'apps/platform/test/integration/revocation.test.ts';
 
 /** Upgrades of the platform without a channel in the table. */
 export const OTHER_UPGRADES: Readonly<Record<string, Reason>> = {
@@ -33,6 +33,10 @@ export const OTHER_HOLDERS: Readonly<Record<string, Reason>> = {
   'modules/clusters/src/routes/kubernetes/shell-route.ts': { why: 'is the upgrade shell', see: [] },
   'modules/sandboxes/src/routes/terminal/terminal-admission.ts': { why: 'is the upgrade terminal', see: [] },
   'modules/sandboxes/src/ssh/ssh-relays.ts': { why: 'is the upgrade ssh', see: [] },
+  'modules/sandboxes/src/domain/clusters/cluster-rights.ts': {
+    why: 'stops sandboxes in clusters whose creator lost the right',
+    see: ['modules/sandboxes/test/integration/clusters.test.ts'],
+  },
   'packages/access/src/held-rights.ts': {
     why: 'is the mechanism itself',
     see: ['packages/access/src/held-rights.test.ts'],

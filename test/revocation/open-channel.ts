@@ -30,7 +30,7 @@ export function closed(channel: EventEmitter): Promise<void> {
 }
 
 /** A reader this slow cannot have read a large body before its right is checked again. */
-const SLOW = { pieceBytes: 16 * 1024, everyMs: 40 };
+const SLOW = { pieceBytes: 4 * 1024, everyMs: 40 };
 
 function send(url: string, { method = 'GET', headers = {}, body, isUnfinished = false }: Asked): ClientRequest {
   const { hostname, port, pathname, search } = new URL(url);

@@ -143,7 +143,7 @@ export const TEST_KINDS: readonly TestKind[] = [
     group: 'default',
     sequential: false,
     testTimeoutMs: MINUTE_MS,
-    timeoutMs: 15 * MINUTE_MS,
+    timeoutMs: 25 * MINUTE_MS,
   },
   {
     name: 'openapi',

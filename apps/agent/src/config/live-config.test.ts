@@ -82,6 +82,7 @@ describe('a reload', () => {
       deploy: { ...initial.deploy, drift: 'off' },
       policy: { ...initial.policy, exec: false },
       events: { ...initial.events, enabled: false },
+      sandboxes: { ...initial.sandboxes, enabled: true },
     };
     const log = createLogger({ level: 'silent', name: 'test' });
     const config = new LiveConfig(initial, () => ({ config: changed, warnings: [] }), log);

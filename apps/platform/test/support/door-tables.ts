@@ -112,6 +112,7 @@ export const E2B_COUNTERPARTS: Readonly<Record<string, Counterpart>> = {
   [`POST ${FILESYSTEM}/RemoveWatcher`]: `GET ${SANDBOX}/files/watch`,
   'GET /e2b/envd/files': `GET ${SANDBOX}/files`,
   'POST /e2b/envd/files': `POST ${SANDBOX}/files`,
+  'POST /e2b/envd/files/compose': without('sandbox:files-write', 'puts parts together that the client wrote before'),
   'GET /files': `GET ${SANDBOX}/files`,
   'POST /files': `POST ${SANDBOX}/files`,
 };

@@ -17,7 +17,9 @@ export function registerBucketFork(parent: Command): void {
         const { buckets } = (await connect()).store;
         const fork = await buckets.fork(source, { ...(name !== undefined && { name }), wait: flags.wait }, { signal });
         const what = fork.state === 'ready' ? 'Forked' : 'Forking';
-        output.answer(fork, [`${what} bucket ${source} to ${fork.name} with ${fork.object_count} objects`]);
+        output.answer(fork, [
+          `${what} bucket ${source} to ${fork.name} (${fork.object_count} ${fork.object_count === 1 ? 'object' : 'objects'})`,
+        ]);
       }),
     );
 }

@@ -24,7 +24,7 @@ const READS = [
 ];
 const WRITES = [
   ...words('bucket:create key:list key:create key:delete object:write object:delete'),
-  ...words('deployment:create command:exec command:cancel tunnel:use'),
+  ...words('deployment:create command:exec command:cancel tunnel:use cluster:run-sandboxes'),
   ...words('secret:create secret:update secret:delete volume:create volume:update volume:delete'),
   ...words('template:create template:update template:delete'),
   ...SANDBOX_WRITES,
