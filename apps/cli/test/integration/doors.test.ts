@@ -4,10 +4,10 @@ import { COMMANDS, NOT_RUN } from '../support/command-table.ts';
 import { startWorld, type Who, type World } from '../support/door-world.ts';
 import { listCommands } from '../support/run-command.ts';
 
-vi.mock('./client/read-secret.ts', () => ({ readSecret: async () => 'correct horse battery' }));
+vi.mock('../../src/client/read-secret.ts', () => ({ readSecret: async () => 'correct horse battery' }));
 
 const REFUSALS: ReadonlySet<number | null> = new Set([401, 403]);
-const OPENAPI = new URL('../../../api/openapi.json', import.meta.url);
+const OPENAPI = new URL('../../../../api/openapi.json', import.meta.url);
 
 let world: World;
 

@@ -31,6 +31,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
   },
   'bucket ls': { args: [], asks: [`GET ${STORE}/buckets`] },
   'bucket create': { args: ['more'], asks: [`POST ${STORE}/buckets`] },
+  'bucket fork': { args: ['photos', 'branch', '--no-wait'], asks: [`POST ${BUCKET}/fork`] },
   'bucket rm': { args: ['photos', '--force'], asks: [`DELETE ${BUCKET}`] },
   'bucket deleted': { args: [], asks: [`GET ${STORE}/buckets/deleted`] },
   'bucket restore': { args: ['photos'], asks: [`POST ${BUCKET}/restore`] },
@@ -79,7 +80,7 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
   'sandbox resume': { args: ['SANDBOX'], asks: ['GET /api/containers', `POST ${SANDBOX}/resume`] },
   'sandbox update': {
     args: ['SANDBOX', '--label', 'a=b'],
-    asks: ['GET /api/containers', `GET ${SANDBOX}`, `PATCH ${SANDBOX}`],
+    asks: ['GET /api/containers', `PATCH ${SANDBOX}`],
   },
   'sandbox rm': { args: ['SANDBOX'], asks: ['GET /api/containers', `DELETE ${SANDBOX}`] },
   'sandbox snapshots create': { args: ['SANDBOX'], asks: ['GET /api/containers', `POST ${SANDBOX}/snapshots`] },

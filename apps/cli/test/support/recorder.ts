@@ -92,9 +92,11 @@ export class Recorder {
     request.pipe(passed);
   }
 
-  /** A key for S3 leads to further requests; nothing else is worth a true answer. */
+  /** A key for S3 leads to further requests, and labels are printed; nothing else is worth a true answer. */
   #dryAnswer(url: string): object {
-    if (!url.split('?', 1)[0]?.endsWith('/object-store/keys')) return {};
+    const path = url.split('?', 1)[0] ?? '';
+    if (/^\/api\/containers\/[^/]+$/.test(path)) return { labels: {} };
+    if (!path.endsWith('/object-store/keys')) return {};
     const key = { accessKeyId: 'AKIAX', secretAccessKey: 'x', s3_endpoint: this.url, key: { expires_at: null } };
     return { success: true, message: 'Created', data: key };
   }
