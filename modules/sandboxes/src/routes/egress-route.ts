@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { EVERYTHING } from '../domain/egress-hosts.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
 import { egressTargets } from './create-request.ts';
-import { renderSandbox, type ImageProgressSource } from './render-sandbox.ts';
+import { toSandboxView, type ImageProgressSource } from './sandbox-view.ts';
 import { egressAllowSchema, idParamsSchema, sandboxSchema, workspaceQuerySchema } from './schemas.ts';
 
 export interface EgressRouteOptions {
@@ -33,7 +33,7 @@ export function registerEgressRoute(app: HttpApp, { prefix, service, images }: E
     async (request) => {
       const { egress_allow: given } = request.body;
       const allowed = given === null ? EVERYTHING : egressTargets(given);
-      return renderSandbox(
+      return toSandboxView(
         await service.changeEgress(grantOf(request).workspaceUuid, request.params.id, allowed),
         images,
       );

@@ -4,7 +4,7 @@ import { changeRules } from '../domain/egress-rules/change-rules.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
 import type { SecretService } from '../domain/secrets/secret-service.ts';
 import { parseEgressRules } from './create-request.ts';
-import { renderSandbox, type ImageProgressSource } from './render-sandbox.ts';
+import { toSandboxView, type ImageProgressSource } from './sandbox-view.ts';
 import { idParamsSchema, egressRulesBodySchema, sandboxSchema, workspaceQuerySchema } from './schemas.ts';
 
 export interface EgressRuleRoutesOptions {
@@ -37,7 +37,7 @@ export function registerEgressRuleRoutes(app: HttpApp, options: EgressRuleRoutes
       const rules = parseEgressRules(request.body.egress_rules, principalOf(request));
       await service.get(workspaceUuid, id); // a foreign sandbox tells nothing of secrets
       await secrets.assertKnown(workspaceUuid, rules);
-      return renderSandbox(await changeRules(context, service, workspaceUuid, id, rules), images);
+      return toSandboxView(await changeRules(context, service, workspaceUuid, id, rules), images);
     },
   );
 }

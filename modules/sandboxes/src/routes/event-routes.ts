@@ -125,7 +125,7 @@ async function page(
   const shown = found.slice(0, pageSize);
   const last = shown.at(-1);
   return {
-    events: shown.map(renderEvent),
+    events: shown.map(toEventView),
     count: shown.length,
     next_cursor: found.length > pageSize && last !== undefined ? String(last.sequence) : null,
   };
@@ -142,14 +142,14 @@ async function* encode(items: AsyncIterable<FeedItem>): AsyncGenerator<string, v
         yield `event: gap\ndata: ${JSON.stringify({ after: item.after, oldest: item.oldest })}\n\n`;
         break;
       case 'event': {
-        const data = renderEvent(item.event);
+        const data = toEventView(item.event);
         yield `id: ${data.id}\nevent: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`; // JSON has no line breaks
       }
     }
   }
 }
 
-function renderEvent({ sequence, sandboxId, type, at, details }: SandboxEvent): Static<typeof eventSchema> {
+function toEventView({ sequence, sandboxId, type, at, details }: SandboxEvent): Static<typeof eventSchema> {
   return { id: sequence, sandbox_id: sandboxId, type, at, details };
 }
 

@@ -8,7 +8,7 @@ import { TransferBody } from '../domain/files/transfer-body.ts';
 import { parseRange } from './file-range.ts';
 import { target, type FileRoutesOptions } from './file-routes.ts';
 import { readFileQuery } from './file-schemas.ts';
-import { fileHeaders } from './render-file.ts';
+import { fileHeaders } from './file-view.ts';
 import { idParamsSchema } from './schemas.ts';
 
 const MAX_JSON_BYTES = 10 * 1024 * 1024;

@@ -15,7 +15,7 @@ import {
   moveBody,
   pathQuery,
 } from './file-schemas.ts';
-import { parseMode, renderEntry } from './render-file.ts';
+import { parseMode, toEntryView } from './file-view.ts';
 import { idParamsSchema, workspaceQuerySchema } from './schemas.ts';
 import { Type } from 'typebox';
 
@@ -51,7 +51,7 @@ function registerLooks(app: HttpApp, { prefix, files }: FileRoutesOptions): void
       const { of, path } = await target(request, files, '/');
       const { page_size: limit, cursor, format } = request.query;
       const page = await of.list(path, { cursor, limit });
-      const entries = page.entries.map((entry) => renderEntry(path, entry));
+      const entries = page.entries.map((entry) => toEntryView(path, entry));
       if (format === 'array') return entries;
       return { path, files: entries, count: entries.length, total: page.total, next_cursor: page.nextCursor };
     },
@@ -71,7 +71,7 @@ function registerLooks(app: HttpApp, { prefix, files }: FileRoutesOptions): void
     },
     async (request) => {
       const { of, path } = await target(request, files);
-      return renderEntry(path.slice(0, path.lastIndexOf('/', path.length - 2) + 1), await of.stat(path));
+      return toEntryView(path.slice(0, path.lastIndexOf('/', path.length - 2) + 1), await of.stat(path));
     },
   );
 }

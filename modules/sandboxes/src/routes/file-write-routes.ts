@@ -20,7 +20,7 @@ import {
   writtenSchema,
 } from './file-schemas.ts';
 import { plainArchive } from '../domain/files/plain-archive.ts';
-import { parseMode, renderWritten } from './render-file.ts';
+import { parseMode, toWrittenView } from './file-view.ts';
 import { idParamsSchema } from './schemas.ts';
 
 /** Base64 adds a third to the 32 MiB of content that may be written this way. */
@@ -88,7 +88,7 @@ function registerWrite(app: HttpApp, { prefix, files }: FileRoutesOptions): void
       return reply
         .status(written.created ? 201 : 200)
         .header('etag', entityTag(written.entry))
-        .send(renderWritten(path, written));
+        .send(toWrittenView(path, written));
     },
   );
 }

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import type { SandboxDriver } from '../domain/driver.ts';
 import type { ImageCatalog, ImageEntry } from '../domain/images/catalog.ts';
 import type { ImageStore } from '../adapters/images/image-store.ts';
-import { renderProgress } from './render-progress.ts';
+import { toProgressView } from './progress-view.ts';
 import { imagesSchema, workspaceQuery } from './schemas.ts';
 
 export interface ImageRoutesOptions {
@@ -24,7 +24,7 @@ export function registerImageRoutes(app: HttpApp, { catalog, images, driver }: I
     aliases: [...entry.aliases],
     cached: await images.isCached(entry),
     drivers: [driver.name],
-    progress: renderProgress(images.findProgress(entry.name)),
+    progress: toProgressView(images.findProgress(entry.name)),
   });
 
   app.get(

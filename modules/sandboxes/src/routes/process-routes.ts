@@ -50,7 +50,7 @@ export function registerProcessRoutes(app: HttpApp, { prefix, processes }: Proce
       const { workspaceUuid } = grantOf(request);
       const of = await processes.of(workspaceUuid, request.params.id, goneSignal(reply));
       const running = await of.list();
-      return { processes: running.map(renderProcess), count: running.length };
+      return { processes: running.map(toProcessView), count: running.length };
     },
   );
 
@@ -77,6 +77,6 @@ export function registerProcessRoutes(app: HttpApp, { prefix, processes }: Proce
   );
 }
 
-function renderProcess({ pid, tag, argv, cwd, tty, startedAt }: ProcessInfo) {
+function toProcessView({ pid, tag, argv, cwd, tty, startedAt }: ProcessInfo) {
   return { pid, tag, argv: [...argv], cwd, tty, started_at: startedAt };
 }

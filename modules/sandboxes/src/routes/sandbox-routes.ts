@@ -14,7 +14,7 @@ import type { VolumeService, WantedMount } from '../domain/volumes/volume-servic
 import { sandboxErrors } from '../errors.ts';
 import type { SnapshotService } from '../domain/snapshots/snapshot-service.ts';
 import { expiryIn, limitOf, toCreateRequest } from './create-request.ts';
-import { renderSandbox, type ImageProgressSource } from './render-sandbox.ts';
+import { toSandboxView, type ImageProgressSource } from './sandbox-view.ts';
 import { goneSignal } from './request-signal.ts';
 import {
   changeBodySchema,
@@ -87,7 +87,7 @@ function registerReads(app: HttpApp, { prefix, service, config, images }: Sandbo
         cursor: query.cursor ?? null,
       });
       return {
-        containers: page.sandboxes.map((sandbox) => renderSandbox(sandbox, images)),
+        containers: page.sandboxes.map((sandbox) => toSandboxView(sandbox, images)),
         count: page.sandboxes.length,
         limit: await service.limitFor(workspaceUuid, limitOf(principalOf(request), config)),
         next_cursor: page.nextCursor,
@@ -110,10 +110,10 @@ function registerReads(app: HttpApp, { prefix, service, config, images }: Sandbo
     async (request, reply) => {
       const { wait_for: wanted, timeout } = request.query;
       const { workspaceUuid } = grantOf(request);
-      if (wanted === undefined) return renderSandbox(await service.get(workspaceUuid, request.params.id), images);
+      if (wanted === undefined) return toSandboxView(await service.get(workspaceUuid, request.params.id), images);
       const waitMs = (timeout ?? DEFAULT_POLL_SECONDS) * 1000;
       const signal = goneSignal(reply);
-      return renderSandbox(await service.waitFor(workspaceUuid, request.params.id, wanted, waitMs, signal), images);
+      return toSandboxView(await service.waitFor(workspaceUuid, request.params.id, wanted, waitMs, signal), images);
     },
   );
 }
@@ -159,7 +159,7 @@ function registerCreate(app: HttpApp, options: SandboxRoutesOptions): void {
       const waitMs = request.query.wait_ms ?? DEFAULT_WAIT_MS;
       const sandbox = await service.create(create, waitMs, goneSignal(reply));
       reply.header('location', `${prefix}/${sandbox.id}`);
-      return reply.status(sandbox.status === 'creating' ? 202 : 201).send(renderSandbox(sandbox, images));
+      return reply.status(sandbox.status === 'creating' ? 202 : 201).send(toSandboxView(sandbox, images));
     },
   );
 }
@@ -183,7 +183,7 @@ function registerChanges(app: HttpApp, { prefix, service, volumes, mounts, image
       const { workspaceUuid } = grantOf(request);
       const waitMs = request.query.wait_ms ?? DEFAULT_WAIT_MS;
       const sandbox = await service.start(workspaceUuid, request.params.id, waitMs, goneSignal(reply));
-      return reply.status(sandbox.status === 'creating' ? 202 : 200).send(renderSandbox(sandbox, images));
+      return reply.status(sandbox.status === 'creating' ? 202 : 200).send(toSandboxView(sandbox, images));
     },
   );
 
@@ -200,7 +200,7 @@ function registerChanges(app: HttpApp, { prefix, service, volumes, mounts, image
         response: { 200: sandboxSchema },
       },
     },
-    async (request) => renderSandbox(await service.stop(grantOf(request).workspaceUuid, request.params.id), images),
+    async (request) => toSandboxView(await service.stop(grantOf(request).workspaceUuid, request.params.id), images),
   );
 
   app.delete(
@@ -269,7 +269,7 @@ function registerChange(app: HttpApp, { prefix, service, config, images, now }: 
           expiresAt: seconds === null ? null : expiryIn(seconds, principal, sandbox, config, now()),
         }),
       };
-      return renderSandbox(await service.change(workspaceUuid, sandbox.id, wanted), images);
+      return toSandboxView(await service.change(workspaceUuid, sandbox.id, wanted), images);
     },
   );
 }
@@ -292,7 +292,7 @@ function registerPausing(app: HttpApp, { prefix, service, images }: SandboxRoute
         summary: 'Pause a sandbox; its processes freeze and keep their memory, and any access resumes it',
       },
     },
-    async (request) => renderSandbox(await service.pause(grantOf(request).workspaceUuid, request.params.id), images),
+    async (request) => toSandboxView(await service.pause(grantOf(request).workspaceUuid, request.params.id), images),
   );
   app.post(
     `${prefix}/:id/resume`,
@@ -300,7 +300,7 @@ function registerPausing(app: HttpApp, { prefix, service, images }: SandboxRoute
       config: { action: 'sandbox:update' },
       schema: { ...schema, summary: 'Resume a paused sandbox; its processes continue where they stopped' },
     },
-    async (request) => renderSandbox(await service.resume(grantOf(request).workspaceUuid, request.params.id), images),
+    async (request) => toSandboxView(await service.resume(grantOf(request).workspaceUuid, request.params.id), images),
   );
 }
 

@@ -50,7 +50,7 @@ export function registerSessionRoutes(app: HttpApp, { prefix, service }: Session
     },
     async (request) => {
       const sessions = await listSessions(await findConnection(grantOf(request).workspaceUuid, request.params.id));
-      return { terminals: sessions.map(renderSession), count: sessions.length };
+      return { terminals: sessions.map(toSessionView), count: sessions.length };
     },
   );
 
@@ -74,7 +74,7 @@ export function registerSessionRoutes(app: HttpApp, { prefix, service }: Session
   );
 }
 
-function renderSession({
+function toSessionView({
   startedAt,
   ...session
 }: SessionInfo): Omit<SessionInfo, 'startedAt'> & { started_at: string } {

@@ -10,7 +10,7 @@ import type { SnapshotService } from '../domain/snapshots/snapshot-service.ts';
 import type { MountService } from '../domain/mounts/mount-service.ts';
 import type { VolumeService } from '../domain/volumes/volume-service.ts';
 import { guestExpiry, limitOf, creatorFields, snapshotLimitOf } from './create-request.ts';
-import { renderSandbox, type ImageProgressSource } from './render-sandbox.ts';
+import { toSandboxView, type ImageProgressSource } from './sandbox-view.ts';
 import { goneSignal } from './request-signal.ts';
 import {
   idParamsSchema,
@@ -124,7 +124,7 @@ export function registerSnapshotMakingRoutes(app: HttpApp, options: SnapshotRout
       };
       const waitMs = request.query.wait_ms ?? DEFAULT_FORK_WAIT_MS;
       const made = await fork(options, wanted, waitMs, goneSignal(reply));
-      const containers = made.map((sandbox) => renderSandbox(sandbox, images));
+      const containers = made.map((sandbox) => toSandboxView(sandbox, images));
       return reply.status(201).send({ containers, count: containers.length });
     },
   );

@@ -95,7 +95,7 @@ export function buildResources(
   };
 }
 
-export function renderBuild({ name }: Template, build: TemplateBuild): Static<typeof buildSchema> {
+export function toBuildView({ name }: Template, build: TemplateBuild): Static<typeof buildSchema> {
   const { outcome, resources } = build;
   return {
     id: build.id,
@@ -103,7 +103,7 @@ export function renderBuild({ name }: Template, build: TemplateBuild): Static<ty
     name,
     status: build.status,
     tags: [...build.tags],
-    error: renderFailure(build),
+    error: toFailureView(build),
     steps: outcome?.steps ?? null,
     cached_steps: outcome?.cachedSteps ?? null,
     user: outcome?.user ?? null,
@@ -125,7 +125,7 @@ export function renderBuild({ name }: Template, build: TemplateBuild): Static<ty
   };
 }
 
-export function renderTemplate(
+export function toTemplateView(
   template: Template,
   tags: readonly TemplateTag[],
   builds: readonly TemplateBuild[],
@@ -136,20 +136,20 @@ export function renderTemplate(
     name,
     created_at: createdAt,
     tags: tags.map(({ tag, buildId, createdAt: at }) => ({ tag, build_id: buildId, created_at: at })),
-    builds: builds.map((build) => renderBuild(template, build)),
+    builds: builds.map((build) => toBuildView(template, build)),
   };
 }
 
-export function renderLog(lines: readonly LogLine[], build: TemplateBuild, after: number): Static<typeof logSchema> {
+export function toLogView(lines: readonly LogLine[], build: TemplateBuild, after: number): Static<typeof logSchema> {
   return {
     lines: [...lines],
     next: (lines.at(-1)?.sequence ?? after - 1) + 1,
     status: build.status,
-    error: renderFailure(build),
+    error: toFailureView(build),
   };
 }
 
-function renderFailure({ failure }: TemplateBuild): Static<typeof buildSchema>['error'] {
+function toFailureView({ failure }: TemplateBuild): Static<typeof buildSchema>['error'] {
   return failure === null ? null : { message: failure.message, step: failure.step, line: failure.line };
 }
 

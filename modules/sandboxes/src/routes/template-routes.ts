@@ -14,9 +14,9 @@ import {
   archiveName,
   buildResources,
   copiesOf,
-  renderBuild,
-  renderLog,
-  renderTemplate,
+  toBuildView,
+  toLogView,
+  toTemplateView,
   toBuildPlan,
 } from './template-request.ts';
 import {
@@ -86,7 +86,7 @@ function registerReads(app: HttpApp, { templates }: TemplateRoutesOptions): void
       const page = found.slice(0, pageSize);
       const rendered = await Promise.all(
         page.map(async (each) =>
-          renderTemplate(each, await templates.tags(each), await templates.builds(each, LISTED_BUILDS)),
+          toTemplateView(each, await templates.tags(each), await templates.builds(each, LISTED_BUILDS)),
         ),
       );
       const next = found.length > pageSize ? (page.at(-1)?.name ?? null) : null;
@@ -108,7 +108,7 @@ function registerReads(app: HttpApp, { templates }: TemplateRoutesOptions): void
     },
     async (request) => {
       const template = await templates.get(grantOf(request).workspaceUuid, request.params.name);
-      return renderTemplate(template, await templates.tags(template), await templates.builds(template));
+      return toTemplateView(template, await templates.tags(template), await templates.builds(template));
     },
   );
 
@@ -176,7 +176,7 @@ function registerBuilds(app: HttpApp, { templates, config, createLimiter }: Temp
       const [template, build] = await templates.request({ ...wanted, tags: body.tags ?? [] });
       await templates.start(build, plan);
       const path = `/api/templates/${template.name}/builds/${build.id}`;
-      const started = renderBuild(template, { ...build, status: 'building' });
+      const started = toBuildView(template, { ...build, status: 'building' });
       return reply.status(202).header('location', path).send(started);
     },
   );
@@ -190,7 +190,7 @@ function registerBuilds(app: HttpApp, { templates, config, createLimiter }: Temp
     async (request) => {
       const { workspaceUuid } = grantOf(request);
       const template = await templates.get(workspaceUuid, request.params.name);
-      return renderBuild(template, await templates.build(workspaceUuid, template.id, request.params.build));
+      return toBuildView(template, await templates.build(workspaceUuid, template.id, request.params.build));
     },
   );
 
@@ -203,7 +203,7 @@ function registerBuilds(app: HttpApp, { templates, config, createLimiter }: Temp
     async (request) => {
       const { workspaceUuid } = grantOf(request);
       const template = await templates.get(workspaceUuid, request.params.name);
-      return renderBuild(template, await templates.cancel(workspaceUuid, template.id, request.params.build));
+      return toBuildView(template, await templates.cancel(workspaceUuid, template.id, request.params.build));
     },
   );
 }
@@ -235,7 +235,7 @@ function registerLog(app: HttpApp, { templates }: TemplateRoutesOptions): void {
       const { name, build: buildId } = request.params;
       const build = await templates.build(grantOf(request).workspaceUuid, name, buildId);
       const found = await templates.log(build, { after, limit, waitMs }, goneSignal(reply));
-      return renderLog(found.lines, found.build, after);
+      return toLogView(found.lines, found.build, after);
     },
   );
 }

@@ -203,7 +203,7 @@ function registerSnapshotCreate(app: HttpApp, options: VolumeRoutesOptions): voi
       const maker = creatorFields(principalOf(request));
       const name = request.body?.name ?? null;
       const made = await volumes.createSnapshot(workspaceUuid, request.params.name, maker, name);
-      return reply.status(201).header('location', `/api/volume-snapshots/${made.id}`).send(renderSnapshot(made));
+      return reply.status(201).header('location', `/api/volume-snapshots/${made.id}`).send(toSnapshotView(made));
     },
   );
 }
@@ -230,7 +230,7 @@ function registerSnapshots(app: HttpApp, { volumes }: VolumeRoutesOptions): void
       const { volume_id: sourceId, page_size: pageSize = DEFAULT_PAGE_SIZE, cursor = null } = request.query;
       const filter = { kind: 'snapshot', sourceId, pageSize, cursor } as const;
       const page = await volumes.list(grantOf(request).workspaceUuid, filter);
-      const snapshots = page.volumes.map(renderSnapshot);
+      const snapshots = page.volumes.map(toSnapshotView);
       return { snapshots, count: snapshots.length, next_cursor: page.nextCursor };
     },
   );
@@ -246,7 +246,7 @@ function registerSnapshots(app: HttpApp, { volumes }: VolumeRoutesOptions): void
         response: { 200: snapshotSchema },
       },
     },
-    async (request) => renderSnapshot(await volumes.getSnapshot(grantOf(request).workspaceUuid, request.params.id)),
+    async (request) => toSnapshotView(await volumes.getSnapshot(grantOf(request).workspaceUuid, request.params.id)),
   );
   app.delete(
     '/api/volume-snapshots/:id',
@@ -297,7 +297,7 @@ function render(volume: Volume, mounters: readonly VolumeMounter[]): Static<type
   };
 }
 
-function renderSnapshot(snapshot: Volume): Static<typeof snapshotSchema> {
+function toSnapshotView(snapshot: Volume): Static<typeof snapshotSchema> {
   return {
     id: snapshot.id,
     name: snapshot.name,

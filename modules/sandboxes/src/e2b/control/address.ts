@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { SandboxAccess } from '../../domain/access/sandbox-access.ts';
 import type { Sandbox } from '../../domain/sandbox.ts';
 import type { PortTraffic } from '../../routes/preview/port-traffic.ts';
-import { renderAddress } from './render-sandbox.ts';
+import { toAddressView } from './sandbox-view.ts';
 
 export interface AddressDeps {
   readonly access: SandboxAccess;
@@ -19,7 +19,7 @@ export async function addressOf(
   sandbox: Sandbox,
 ): Promise<object> {
   const granted = grantedAccessOf(request);
-  return renderAddress(sandbox, {
+  return toAddressView(sandbox, {
     token: await access.issue(sandbox.id, granted),
     trafficToken: await traffic.tokenFor(sandbox.id, granted),
     domain: hostDomain(),

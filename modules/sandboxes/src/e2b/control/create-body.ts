@@ -217,6 +217,6 @@ function unsupported(feature: string, remedy: string): Error {
 }
 
 /** The snapshot's own id, which is also the name of the template. */
-export function renderSnapshot({ id, name }: Snapshot): { snapshotID: string; names: string[] } {
+export function toSnapshotView({ id, name }: Snapshot): { snapshotID: string; names: string[] } {
   return { snapshotID: id, names: [name] };
 }

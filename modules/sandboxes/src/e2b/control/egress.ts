@@ -39,7 +39,7 @@ export function egressOf(
 }
 
 /** The reverse of `egressOf`, as clients see it. */
-export function renderEgress(allow: readonly string[] | null): { allowOut?: string[]; denyOut?: string[] } {
+export function toEgressView(allow: readonly string[] | null): { allowOut?: string[]; denyOut?: string[] } {
   if (allow === null) return {};
   if (!allow.includes(ANY_NAME)) return { allowOut: [...allow], denyOut: [ALL_TRAFFIC] };
   const denyOut = complementOf(rangesOf(allow));

@@ -83,7 +83,7 @@ function parseValue(header: string, value: string): { secret: string; template: 
 }
 
 /** The reverse, as clients see it. Rules for query parameters are none of theirs. */
-export function renderHeaderRules(rules: readonly EgressRule[]) {
+export function toHeaderRulesView(rules: readonly EgressRule[]) {
   const byHost: Record<string, { transform: { headers: Record<string, string> } }[]> = {};
   for (const { host, header, secret, template } of rules) {
     if (header === null) continue;

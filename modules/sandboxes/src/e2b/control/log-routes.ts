@@ -99,7 +99,7 @@ export function registerLogRoutes(app: HttpApp, { prefix, service, eventLog }: L
       const { start: cursorMs, limit: most = MAX_ENTRIES } = request.query;
       const wanted: LogQuery = { cursorMs, limit: most, isBackward: false, minimum: 'debug', search: '' };
       const logEntries = await read(grantOf(request).workspaceUuid, request.params.id, wanted);
-      return { logs: logEntries.map(renderLine), logEntries };
+      return { logs: logEntries.map(toLineView), logEntries };
     },
   );
 }
@@ -133,6 +133,6 @@ function describe({ type, at, details }: SandboxEvent): LogEntry {
 }
 
 /** Older clients read each line as JSON. */
-function renderLine({ timestamp, level, message, fields }: LogEntry) {
+function toLineView({ timestamp, level, message, fields }: LogEntry) {
   return { timestamp, line: JSON.stringify({ ...fields, logger: LOGGER, level, message }) };
 }

@@ -6,7 +6,7 @@ import type { MetricSampler } from '../../domain/metrics/metric-sampler.ts';
 import type { Sandbox } from '../../domain/sandbox.ts';
 import { NAME_PATTERN } from '../../domain/identifiers.ts';
 import { creatorFields, snapshotLimitOf } from '../../routes/create-request.ts';
-import { renderSnapshot } from './create-body.ts';
+import { toSnapshotView } from './create-body.ts';
 import { listOfTexts, textsOf } from './query-lists.ts';
 import { e2bIdParams, type ControlDeps } from './sandbox-routes.ts';
 import { findSandbox } from './sandbox-finder.ts';
@@ -48,7 +48,7 @@ function registerSnapshots(
       const { id: sandboxId } = await findSandbox(service, clock, workspaceUuid, request.params.id);
       const wanted = { workspaceUuid, maker: creatorFields(principal), sandboxId, name: request.body?.name ?? null };
       const made = await snapshots.create(wanted, snapshotLimitOf(principal, config));
-      return reply.status(201).send(renderSnapshot(made));
+      return reply.status(201).send(toSnapshotView(made));
     },
   );
 
@@ -70,7 +70,7 @@ function registerSnapshots(
         cursor: nextToken ?? null,
       });
       if (page.nextCursor !== null) reply.header('x-next-token', page.nextCursor);
-      return page.snapshots.map(renderSnapshot);
+      return page.snapshots.map(toSnapshotView);
     },
   );
 }
@@ -89,7 +89,7 @@ function registerMetrics(app: HttpApp, { prefix, service, clock, sampler, metric
       const { start = nowSeconds - DEFAULT_SPAN_SECONDS, end = nowSeconds + 1 } = request.query;
       const until = new Date(end * 1000).toISOString();
       const samples = await metrics.since(sandbox.id, new Date(start * 1000).toISOString(), MAX_SAMPLES);
-      return samples.filter(({ at }) => at <= until).map((sample) => renderSample(sample, sandbox));
+      return samples.filter(({ at }) => at <= until).map((sample) => toSampleView(sample, sandbox));
     },
   );
 
@@ -105,7 +105,7 @@ function registerMetrics(app: HttpApp, { prefix, service, clock, sampler, metric
       const measured = ids.map(async (id) => {
         const sandbox = await findSandbox(service, clock, workspaceUuid, id).catch(absentIfUnknown);
         if (sandbox?.status !== 'running') return [];
-        return [[id, renderSample(await sampler.current(sandbox.id), sandbox)] as const];
+        return [[id, toSampleView(await sampler.current(sandbox.id), sandbox)] as const];
       });
       return { sandboxes: Object.fromEntries((await Promise.all(measured)).flat()) };
     },
@@ -118,7 +118,7 @@ function absentIfUnknown(error: unknown): null {
 }
 
 /** Clients need numbers; what cannot be measured here is 0. */
-export function renderSample({ at, cpuCores, memoryBytes, diskBytes }: MetricSample, { resources }: Sandbox) {
+export function toSampleView({ at, cpuCores, memoryBytes, diskBytes }: MetricSample, { resources }: Sandbox) {
   const cpuCount = resources.cpuMillis / 1000;
   return {
     timestamp: at,

@@ -16,7 +16,7 @@ import { addressOf, type AddressDeps } from './address.ts';
 import { awaitReady } from './await-ready.ts';
 import { createSandboxSchema, findImage, toDomainRequest, type CreateDeps } from './create-body.ts';
 import { listOfTexts, textsOf } from './query-lists.ts';
-import { renderDetail, renderListed } from './render-sandbox.ts';
+import { toDetailView, toListedView } from './sandbox-view.ts';
 import { DEFAULT_USER } from '../envd/users.ts';
 import { findAny, findSandbox, isExpired } from './sandbox-finder.ts';
 
@@ -110,7 +110,7 @@ function registerLists(app: HttpApp, { prefix, service, clock, catalog }: Contro
         pageSize: FIRST_PAGE_SIZE,
         cursor: null,
       });
-      return page.sandboxes.map((sandbox) => renderListed(sandbox, now));
+      return page.sandboxes.map((sandbox) => toListedView(sandbox, now));
     },
   );
   app.get(
@@ -130,7 +130,7 @@ function registerLists(app: HttpApp, { prefix, service, clock, catalog }: Contro
         cursor: nextToken ?? null,
       });
       if (page.nextCursor !== null) reply.header('x-next-token', page.nextCursor);
-      return page.sandboxes.map((sandbox) => renderListed(sandbox, now));
+      return page.sandboxes.map((sandbox) => toListedView(sandbox, now));
     },
   );
 }
@@ -141,7 +141,7 @@ function registerSingle(app: HttpApp, { prefix, service, access, clock, hostDoma
   app.get(path, { config: { action: 'sandbox:read', anyNode: true }, schema }, async (request) => {
     const sandbox = await findSandbox(service, clock, grantOf(request).workspaceUuid, request.params.id);
     const token = await access.issue(sandbox.id, grantedAccessOf(request));
-    return renderDetail(sandbox, token, hostDomain(), clock.now());
+    return toDetailView(sandbox, token, hostDomain(), clock.now());
   });
   app.delete(path, { config: { action: 'sandbox:delete', anyNode: true }, schema }, async (request, reply) => {
     const { workspaceUuid } = grantOf(request);

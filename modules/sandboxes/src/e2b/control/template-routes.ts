@@ -128,8 +128,8 @@ function registerStatus(app: HttpApp, { prefix, templates }: TemplateDeps): void
         buildID: current.id,
         status: current.status,
         logs: lines.map(({ message }) => message),
-        logEntries: lines.map(renderLine),
-        ...(current.failure === null ? {} : { reason: renderReason(current) }),
+        logEntries: lines.map(toLineView),
+        ...(current.failure === null ? {} : { reason: toReasonView(current) }),
       };
     },
   );
@@ -153,7 +153,7 @@ function registerStatus(app: HttpApp, { prefix, templates }: TemplateDeps): void
       const { cursor = 0, limit: most = MAX_LOG_LINES } = request.query;
       const since = new Date(cursor).toISOString();
       const lines = await templates.logSince(build, since, most);
-      return { logs: lines.map(renderLine) };
+      return { logs: lines.map(toLineView) };
     },
   );
 }
@@ -200,7 +200,7 @@ function registerListing(app: HttpApp, deps: TemplateDeps): void {
   for (const path of ['/templates', '/v2/templates']) {
     app.get(`${prefix}${path}`, { config: { action: 'template:list' }, schema: { hide } }, async (request) => {
       const found = await templates.list(grantOf(request).workspaceUuid, { limit: LISTED, after: null });
-      return Promise.all(found.map((template) => renderTemplate(template, templates)));
+      return Promise.all(found.map((template) => toTemplateView(template, templates)));
     });
   }
 
@@ -210,7 +210,7 @@ function registerListing(app: HttpApp, deps: TemplateDeps): void {
     async (request) => {
       const template = await templates.get(grantOf(request).workspaceUuid, request.params.id);
       const builds = await templates.builds(template);
-      return { ...renderNames(template, builds[0]), builds: builds.map(renderBuild) };
+      return { ...renderNames(template, builds[0]), builds: builds.map(toBuildView) };
     },
   );
 
@@ -259,12 +259,12 @@ function registerListing(app: HttpApp, deps: TemplateDeps): void {
   );
 }
 
-function renderLine({ at, level, message, step }: LogLine) {
+function toLineView({ at, level, message, step }: LogLine) {
   return { timestamp: at, level, message, ...(step === null ? {} : { step: String(step) }) };
 }
 
 /** Clients find the step in their own list, which begins with the base at 0. */
-function renderReason({ failure }: TemplateBuild): Static<typeof reasonSchema> {
+function toReasonView({ failure }: TemplateBuild): Static<typeof reasonSchema> {
   const unknown = failure?.unknownUser ?? null;
   const message =
     unknown === null
@@ -292,7 +292,7 @@ function renderNames({ id, name, createdAt }: Template, latest: TemplateBuild | 
   };
 }
 
-async function renderTemplate(template: Template, templates: TemplateService) {
+async function toTemplateView(template: Template, templates: TemplateService) {
   const builds = await templates.builds(template);
   const latest = builds[0];
   return {
@@ -306,7 +306,7 @@ async function renderTemplate(template: Template, templates: TemplateService) {
   };
 }
 
-function renderBuild(build: TemplateBuild) {
+function toBuildView(build: TemplateBuild) {
   const { id, status, createdAt, startedAt, finishedAt } = build;
   return {
     buildID: id,

@@ -2,7 +2,7 @@ import type { HttpApp } from '@svc/http';
 import { Type } from 'typebox';
 import type { FileService } from '../../domain/files/file-service.ts';
 import { sandboxOf, type EnvdAdmission } from './envd-admission.ts';
-import { METADATA_PREFIX, renderMetadata } from './file-metadata.ts';
+import { METADATA_PREFIX, toMetadataView } from './file-metadata.ts';
 import { pathOf } from './paths.ts';
 import { filesFor } from './users.ts';
 
@@ -34,7 +34,7 @@ export function registerComposeRoute(app: HttpApp, { prefix, admission, files }:
       given.map((source) => pathOf(opened, source)),
       target,
     );
-    const metadata = renderMetadata((await opened.stat(target, METADATA_PREFIX)).attributes);
+    const metadata = toMetadataView((await opened.stat(target, METADATA_PREFIX)).attributes);
     const entry = { name: target.slice(target.lastIndexOf('/') + 1), path: target, type: 'file' };
     return Object.keys(metadata).length === 0 ? entry : { ...entry, metadata };
   });

@@ -2,7 +2,7 @@ import { isAppError } from '@svc/errors';
 import { modeText, type FileEntry } from '../../domain/files/file-entry.ts';
 import { joinPath } from '../../domain/files/file-path.ts';
 import type { SandboxFiles } from '../../domain/files/file-service.ts';
-import { METADATA_PREFIX, renderMetadata } from './file-metadata.ts';
+import { METADATA_PREFIX, toMetadataView } from './file-metadata.ts';
 import { FILE_TYPE, type EntryMessage } from './messages/filesystem.ts';
 import { cleanPath } from './paths.ts';
 
@@ -38,7 +38,7 @@ export class Entries {
       owner: await this.#userName(uid),
       group: await this.#groupName(gid),
       modifiedTime: { seconds: BigInt(Math.floor(milliseconds / 1000)), nanos: Number(modifiedAt.slice(20, 29)) },
-      metadata: renderMetadata(attributes),
+      metadata: toMetadataView(attributes),
       ...(target === null ? {} : { symlinkTarget: target }),
     };
   }

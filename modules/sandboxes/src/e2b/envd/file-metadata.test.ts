@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseMetadata, renderMetadata } from './file-metadata.ts';
+import { parseMetadata, toMetadataView } from './file-metadata.ts';
 
 describe('metadata of an upload', () => {
   it('comes from its headers and is shown by the same names', () => {
@@ -9,7 +9,7 @@ describe('metadata of an upload', () => {
       'content-type': 'text/plain',
     });
     expect(attributes).toEqual({ 'user.e2b.author': 'ann', 'user.e2b.a.b': 'c d' });
-    expect(renderMetadata({ ...attributes, 'user.other': 'x' })).toEqual({ author: 'ann', 'a.b': 'c d' });
+    expect(toMetadataView({ ...attributes, 'user.other': 'x' })).toEqual({ author: 'ann', 'a.b': 'c d' });
   });
 
   it.each([

@@ -28,7 +28,7 @@ export function parseMetadata(headers: IncomingHttpHeaders): Record<string, stri
 }
 
 /** The metadata among the attributes of a file, by the names that clients use. */
-export function renderMetadata(attributes: Readonly<Record<string, string>>): Record<string, string> {
+export function toMetadataView(attributes: Readonly<Record<string, string>>): Record<string, string> {
   const entries = Object.entries(attributes).filter(([name]) => name.startsWith(METADATA_PREFIX));
   return Object.fromEntries(entries.map(([name, value]) => [name.slice(METADATA_PREFIX.length), value]));
 }

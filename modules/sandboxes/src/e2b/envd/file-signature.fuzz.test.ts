@@ -5,7 +5,7 @@ import { describeFuzz, fakeAccess, fakeClock, orRefusal, orRefusalLater } from '
 import { expect } from 'vitest';
 import type { SandboxAccess, SandboxAccessRecord } from '../../domain/access/sandbox-access.ts';
 import { filePath, queryText } from '../../domain/files/file-path.ts';
-import { METADATA_PREFIX, parseMetadata, renderMetadata } from './file-metadata.ts';
+import { METADATA_PREFIX, parseMetadata, toMetadataView } from './file-metadata.ts';
 import { findSigned, type SignedFile } from './file-signature.ts';
 import { cleanPath } from './paths.ts';
 
@@ -112,6 +112,6 @@ describeFuzz({
     if (attributes === null) return;
     const isKept = name.startsWith('x-metadata-');
     expect(Object.keys(attributes)).toEqual(isKept ? [`${METADATA_PREFIX}${name.slice('x-metadata-'.length)}`] : []);
-    if (isKept) expect(Object.entries(renderMetadata(attributes))).toEqual([[name.slice('x-metadata-'.length), value]]);
+    if (isKept) expect(Object.entries(toMetadataView(attributes))).toEqual([[name.slice('x-metadata-'.length), value]]);
   },
 });

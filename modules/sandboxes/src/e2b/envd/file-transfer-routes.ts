@@ -9,7 +9,7 @@ import type { FileService, SandboxFiles } from '../../domain/files/file-service.
 import { TransferBody } from '../../domain/files/transfer-body.ts';
 import { sandboxErrors } from '../../errors.ts';
 import { sandboxIdOf, sandboxOf, type EnvdAdmission } from './envd-admission.ts';
-import { parseMetadata, renderMetadata } from './file-metadata.ts';
+import { parseMetadata, toMetadataView } from './file-metadata.ts';
 import { findSigned, type SignatureDeps } from './file-signature.ts';
 import { pathOf } from './paths.ts';
 import { filesFor } from './users.ts';
@@ -183,7 +183,7 @@ async function write(
     writing.abort();
     throw error;
   }
-  const metadata = renderMetadata(attributes);
+  const metadata = toMetadataView(attributes);
   const name = path.slice(path.lastIndexOf('/') + 1);
   return { name, path, type: 'file', ...(Object.keys(metadata).length === 0 ? {} : { metadata }) };
 }

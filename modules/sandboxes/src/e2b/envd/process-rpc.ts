@@ -135,17 +135,17 @@ async function* follow(
 
 async function* eventsOf(stream: ProcessStream, isTerminal: boolean): AsyncGenerator<ProcessEventMessage, void> {
   for await (const output of stream.output())
-    yield { event: { event: { case: 'data', value: renderOutput(output, isTerminal) } } };
-  yield { event: { event: { case: 'end', value: renderEnd(await stream.exit()) } } };
+    yield { event: { event: { case: 'data', value: toOutputMessage(output, isTerminal) } } };
+  yield { event: { event: { case: 'end', value: toEndMessage(await stream.exit()) } } };
 }
 
-function renderOutput({ channel, bytes }: ProcessOutput, isTerminal: boolean) {
+function toOutputMessage({ channel, bytes }: ProcessOutput, isTerminal: boolean) {
   const name = isTerminal ? 'pty' : channel === 1 ? 'stdout' : 'stderr';
   return { output: { case: name, value: bytes } } as const;
 }
 
 /** The words of Go's exec, which clients show: `exit status 1`, `signal: killed`. */
-function renderEnd({ exitCode, signal }: ExitStatus) {
+function toEndMessage({ exitCode, signal }: ExitStatus) {
   const status = signal === null ? `exit status ${exitCode}` : `signal: ${signal}`;
   const isFailed = signal !== null || exitCode !== 0;
   // A process that a signal ended has no exit code of its own.

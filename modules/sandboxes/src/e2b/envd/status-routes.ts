@@ -1,6 +1,6 @@
 import type { HttpApp } from '@svc/http';
 import type { MetricSampler } from '../../domain/metrics/metric-sampler.ts';
-import { renderSample } from '../control/other-routes.ts';
+import { toSampleView } from '../control/other-routes.ts';
 import { sandboxOf, type EnvdAdmission } from './envd-admission.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -21,7 +21,7 @@ export function registerStatusRoutes(app: HttpApp, { prefix, admission, sampler 
   app.get(`${prefix}/envs`, { config, schema }, async (request) => sandboxOf(request).environment);
   app.get(`${prefix}/metrics`, { config, schema }, async (request) => {
     const sandbox = sandboxOf(request);
-    const sample = renderSample(await sampler.current(sandbox.id), sandbox);
+    const sample = toSampleView(await sampler.current(sandbox.id), sandbox);
     return {
       ts: sample.timestampUnix,
       cpu_count: sample.cpuCount,

@@ -54,7 +54,7 @@ export function describeChanges(
 ): (change: FileChange) => Promise<readonly ChangeMessage[]> {
   const entries = new Entries(files);
   return async (change) => {
-    const rendered = renderChange(root, change);
+    const rendered = toChangeMessages(root, change);
     if (!includeEntry) return rendered;
     return Promise.all(
       rendered.map(async (message) => {
@@ -67,7 +67,7 @@ export function describeChanges(
 }
 
 /** Clients name changes relative to the watched folder; a move is a rename of the old name and a new name. */
-function renderChange(root: string, { type, path, from, isWritten }: FileChange): ChangeMessage[] {
+function toChangeMessages(root: string, { type, path, from, isWritten }: FileChange): ChangeMessage[] {
   const name = (of: string): string => (of.startsWith(`${root}/`) ? of.slice(root.length + 1) : of.replace(/^\//, ''));
   switch (type) {
     case 'created': {

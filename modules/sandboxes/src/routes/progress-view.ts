@@ -1,7 +1,7 @@
 import { progressMessage, type ImageProgress } from '../domain/images/progress.ts';
 
 /** Renders image progress for callers; null if the image is not being prepared. */
-export function renderProgress(progress: ImageProgress | null) {
+export function toProgressView(progress: ImageProgress | null) {
   if (progress === null) return null;
   return {
     stage: progress.stage,

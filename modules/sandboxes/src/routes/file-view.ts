@@ -3,7 +3,7 @@ import { joinPath } from '../domain/files/file-path.ts';
 import type { WrittenFile } from '../domain/files/file-writing.ts';
 
 /** Renders an entry in the format that existing clients decode. */
-export function renderEntry(folder: string, entry: FileEntry) {
+export function toEntryView(folder: string, entry: FileEntry) {
   return {
     name: entry.name,
     ...(entry.nameBase64 === null ? {} : { name_b64: entry.nameBase64 }),
@@ -20,7 +20,7 @@ export function renderEntry(folder: string, entry: FileEntry) {
   };
 }
 
-export function renderWritten(path: string, { entry, sha256, created }: WrittenFile) {
+export function toWrittenView(path: string, { entry, sha256, created }: WrittenFile) {
   return {
     path,
     filename: entry.name,

@@ -2,8 +2,8 @@ import type { Sandbox } from '../../domain/sandbox.ts';
 import { ENVD_VERSION } from '../envd-version.ts';
 import { toE2bId } from '../sandbox-ids.ts';
 import { templateOf } from './create-body.ts';
-import { renderEgress } from './egress.ts';
-import { renderHeaderRules } from './header-rules.ts';
+import { toEgressView } from './egress.ts';
+import { toHeaderRulesView } from './header-rules.ts';
 import { isSuspended } from './sandbox-finder.ts';
 
 /** Represents no end: clients require one. */
@@ -11,7 +11,7 @@ const NO_END = '9999-12-31T23:59:59.000Z';
 const CLIENT_ID = 'svc';
 
 /** What a client needs to address a sandbox. */
-export function renderAddress(
+export function toAddressView(
   sandbox: Sandbox,
   { token, trafficToken, domain }: { token: string; trafficToken: string | null; domain: string },
 ) {
@@ -27,7 +27,7 @@ export function renderAddress(
   };
 }
 
-export function renderListed(sandbox: Sandbox, now: Date) {
+export function toListedView(sandbox: Sandbox, now: Date) {
   return {
     sandboxID: toE2bId(sandbox.id),
     templateID: templateOf(sandbox),
@@ -45,15 +45,15 @@ export function renderListed(sandbox: Sandbox, now: Date) {
   };
 }
 
-export function renderDetail(sandbox: Sandbox, token: string, domain: string, now: Date) {
+export function toDetailView(sandbox: Sandbox, token: string, domain: string, now: Date) {
   return {
-    ...renderListed(sandbox, now),
+    ...toListedView(sandbox, now),
     envdAccessToken: token,
     domain,
     allowInternetAccess: sandbox.network === 'egress' && sandbox.egressAllow?.length !== 0,
     network: {
-      ...(sandbox.network === 'none' ? renderEgress([]) : renderEgress(sandbox.egressAllow)),
-      ...renderHeaderRules(sandbox.egressRules),
+      ...(sandbox.network === 'none' ? toEgressView([]) : toEgressView(sandbox.egressAllow)),
+      ...toHeaderRulesView(sandbox.egressRules),
       ...(sandbox.requestHost === null ? {} : { maskRequestHost: sandbox.requestHost }),
     },
     lifecycle: {

@@ -3,7 +3,7 @@ import type { EgressRule } from '../domain/egress-rules/egress-rule.ts';
 import { sharesKernel } from '../domain/isolation.ts';
 import type { Sandbox } from '../domain/sandbox.ts';
 import type { ImageProgress } from '../domain/images/progress.ts';
-import { renderProgress } from './render-progress.ts';
+import { toProgressView } from './progress-view.ts';
 import type { egressRuleSchema, sandboxSchema } from './schemas.ts';
 
 /** Reports the progress of images being prepared, by name or alias. */
@@ -12,7 +12,7 @@ export interface ImageProgressSource {
 }
 
 /** Renders a sandbox as the contract specifies, with image progress while it waits for its image. */
-export function renderSandbox(sandbox: Sandbox, images: ImageProgressSource): Static<typeof sandboxSchema> {
+export function toSandboxView(sandbox: Sandbox, images: ImageProgressSource): Static<typeof sandboxSchema> {
   return {
     id: sandbox.id,
     name: sandbox.name,
@@ -42,7 +42,7 @@ export function renderSandbox(sandbox: Sandbox, images: ImageProgressSource): St
     shares_kernel: sharesKernel(sandbox.isolation),
     network: sandbox.network,
     egress_allow: sandbox.egressAllow === null ? null : [...sandbox.egressAllow],
-    egress_rules: sandbox.egressRules.map(renderRule),
+    egress_rules: sandbox.egressRules.map(toRuleView),
     volumes: sandbox.volumes.map(({ name, path, readOnly }) => ({ name, path, read_only: readOnly })),
     mounts: sandbox.mounts.map(({ bucket, prefix, path, readOnly, forkedFrom }) => ({
       bucket,
@@ -53,10 +53,10 @@ export function renderSandbox(sandbox: Sandbox, images: ImageProgressSource): St
     })),
     on_drain: sandbox.onDrain,
     on_node_lost: sandbox.onNodeLost,
-    image_progress: renderProgress(sandbox.status === 'creating' ? images.findProgress(sandbox.image) : null),
+    image_progress: toProgressView(sandbox.status === 'creating' ? images.findProgress(sandbox.image) : null),
   };
 }
 
-function renderRule({ header, query, ...rule }: EgressRule): Static<typeof egressRuleSchema> {
+function toRuleView({ header, query, ...rule }: EgressRule): Static<typeof egressRuleSchema> {
   return { ...rule, ...(header === null ? {} : { header }), ...(query === null ? {} : { query }) };
 }
