@@ -43,7 +43,7 @@ export async function ensureGvisor(env: NodeJS.ProcessEnv = process.env): Promis
     await runCommand(go, ['mod', 'tidy'], options);
     await runCommand(go, ['build', ...PARTS, '-o', join(folder, 'runsc.part'), `${GVISOR_MODULE}/runsc`], options);
     await rename(join(folder, 'runsc.part'), join(folder, 'runsc'));
-    const script = `#!/bin/sh\nexec ${join(folder, 'runsc')} --platform=systrap --ignore-cgroups --overlay2=none "$@"\n`;
+    const script = `#!/bin/sh\nexec "$(dirname "$0")/runsc" --platform=systrap --ignore-cgroups --overlay2=none "$@"\n`;
     await writeFile(`${runtime}.part`, script, { mode: 0o755 });
     await rename(`${runtime}.part`, runtime); // last, so that its presence implies a complete build
   } finally {
