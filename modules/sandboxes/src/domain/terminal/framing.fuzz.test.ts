@@ -52,7 +52,7 @@ describeFuzz({
       if (found.kind === 'stdin') expect(found.bytes.length).toBeLessThanOrEqual(3 * data.length);
       if (found.kind === 'ack') expect(Number.isSafeInteger(found.bytes) && found.bytes >= 0).toBe(true);
       const control = controlOf(found);
-      // A control of a hundred bytes is as large as any needs to be.
+      // No control message needs more than a hundred bytes.
       if (control !== null) expect([fitsInFrame(control), JSON.stringify(control).length < 300]).toEqual([true, true]);
     }
   },
