@@ -5,7 +5,7 @@ import { TEST_KINDS } from './tools/test/kinds.ts';
 export default defineConfig({
   test: {
     pool: 'forks',
-    maxWorkers: 2,
+    maxWorkers: 3,
     projects: TEST_KINDS.map((kind) => ({
       test: {
         name: kind.name,

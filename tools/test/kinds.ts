@@ -26,7 +26,7 @@ const NAMED_KINDS: readonly (Omit<TestKind, 'include'> & { readonly include?: re
     group: 'default',
     sequential: true,
     testTimeoutMs: 5 * MINUTE_MS,
-    timeoutMs: 20 * MINUTE_MS,
+    timeoutMs: 30 * MINUTE_MS,
   },
   {
     name: 'browser',
@@ -34,7 +34,7 @@ const NAMED_KINDS: readonly (Omit<TestKind, 'include'> & { readonly include?: re
     group: 'default',
     sequential: true,
     testTimeoutMs: 2 * MINUTE_MS,
-    timeoutMs: 20 * MINUTE_MS,
+    timeoutMs: 30 * MINUTE_MS,
   },
   {
     name: 'conformance',
@@ -115,7 +115,7 @@ const NAMED_KINDS: readonly (Omit<TestKind, 'include'> & { readonly include?: re
     group: 'all',
     sequential: true,
     testTimeoutMs: 10 * MINUTE_MS,
-    timeoutMs: 20 * MINUTE_MS,
+    timeoutMs: 30 * MINUTE_MS,
   },
 ];
 

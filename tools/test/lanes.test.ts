@@ -19,6 +19,7 @@ const parts = [
   select('system', true),
   select('browser', true),
   select('client', true),
+  select('docker', true),
   select('law', false),
 ];
 
@@ -36,26 +37,28 @@ function recorder(order: readonly string[]) {
 }
 
 describe('runInLanes', () => {
-  it('runs parts that share the machine two at a time, and every other alone', async () => {
-    const { log, run, end } = recorder(['system', 'browser']);
+  it('runs parts that share the machine three at a time, and every other alone', async () => {
+    const { log, run, end } = recorder(['system', 'browser', 'client']);
     const finished = runInLanes(parts, new AbortController().signal, run);
-    await expect.poll(() => log).toEqual(['+lint', '-lint', '+unit', '-unit', '+system', '+browser']);
+    await expect.poll(() => log).toEqual(['+lint', '-lint', '+unit', '-unit', '+system', '+browser', '+client']);
     end('browser');
-    await expect.poll(() => log.slice(6)).toEqual(['-browser', '+client', '-client']);
+    await expect.poll(() => log.slice(7)).toEqual(['-browser', '+docker', '-docker']);
+    end('client');
     end('system');
-    expect(await finished).toEqual(['lint', 'unit', 'system', 'browser', 'client', 'law']);
-    expect(log.slice(9)).toEqual(['-system', '+law', '-law']);
+    expect(await finished).toEqual(['lint', 'unit', 'system', 'browser', 'client', 'docker', 'law']);
+    expect(log.slice(10)).toEqual(['-client', '-system', '+law', '-law']);
   });
 
   it('starts no part after an abort, and keeps what has finished', async () => {
     const stop = new AbortController();
-    const { log, run, end } = recorder(['system', 'browser']);
+    const { log, run, end } = recorder(['system', 'browser', 'client']);
     const finished = runInLanes(parts, stop.signal, run);
-    await expect.poll(() => log).toContain('+browser');
+    await expect.poll(() => log).toContain('+client');
     stop.abort();
+    end('client');
     end('browser');
     end('system');
-    expect(await finished).toEqual(['lint', 'unit', 'system', 'browser']);
-    expect(log).not.toContain('+client');
+    expect(await finished).toEqual(['lint', 'unit', 'system', 'browser', 'client']);
+    expect(log).not.toContain('+docker');
   });
 });

@@ -1,9 +1,9 @@
 import type { SelectedPart } from './select.ts';
 
-const LANES = 2;
+const LANES = 3;
 
 /**
- * Runs parts in order; consecutive ones that share the machine run two at a time. Starts no further part after an abort.
+ * Runs parts in order; consecutive ones that share the machine run three at a time. Starts no further part after an abort.
  * Returns the results in the order of the parts.
  */
 export async function runInLanes<Result>(
