@@ -19,6 +19,16 @@ export function networkKey(address: string): string {
   return isIPv4(v4) ? `${v4.slice(0, v4.lastIndexOf('.'))}.0/24` : v4;
 }
 
+/** The key of an address with its network, for shares and turns of both. */
+export function groupedAddressKey(address: string): string {
+  return `${networkKey(address)} ${addressKey(address)}`;
+}
+
+/** The network in the result of `groupedAddressKey`. */
+export function networkOfKey(key: string): string {
+  return key.slice(0, key.indexOf(' '));
+}
+
 /** The groups of an IPv6 address, normalized; otherwise the address, which is IPv4 in most cases. */
 function parse(address: string): { readonly v4: string; readonly v6: readonly string[] | null } {
   const plain = address.split('%', 1)[0] ?? '';

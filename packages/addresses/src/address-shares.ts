@@ -1,5 +1,5 @@
 import { Shares, type ShareOutcome } from '@svc/runtime';
-import { addressKey, networkKey } from './address-key.ts';
+import { groupedAddressKey, networkOfKey } from './address-key.ts';
 
 /** Bounds of the shares of clients without credentials. */
 export interface AddressSharesOptions {
@@ -17,22 +17,18 @@ export class AddressShares {
     this.#shares = new Shares({
       capacity,
       capacityPerKey: perAddress,
-      groupOf: networkOf,
+      groupOf: networkOfKey,
       holders: { key: 'address', group: 'network' },
     });
   }
 
   /** Takes one for a client address. */
   take(address: string): ShareOutcome {
-    return this.#shares.take(`${networkKey(address)} ${addressKey(address)}`);
+    return this.#shares.take(groupedAddressKey(address));
   }
 
   /** Takes one for a proxy that stands for many clients, as long as any is free. */
   takeUnshared(): ShareOutcome {
     return this.#shares.takeUnshared();
   }
-}
-
-function networkOf(key: string): string {
-  return key.slice(0, key.indexOf(' '));
 }

@@ -1,9 +1,9 @@
+import { addressKey } from '@svc/addresses';
 import { type Clock, type Random, TokenBuckets } from '@svc/runtime';
 import { secondsAfter, timestamp } from '../timestamps.ts';
 import { accountErrors } from '../../errors.ts';
 import type { AccessJwt } from '../jwt/access-jwt.ts';
 import type { User } from '../records.ts';
-import { addressBlock } from '../sign-in/address-block.ts';
 import type { AccountDatabase } from '../stores.ts';
 import { newWorkspace } from './create-person.ts';
 
@@ -81,7 +81,7 @@ export class Guests {
   }
 
   #admit(remoteAddress: string): void {
-    const key = addressBlock(remoteAddress);
+    const key = addressKey(remoteAddress);
     const waitMs = this.#addresses.waitMs(key);
     if (waitMs > 0) {
       const seconds = Math.ceil(waitMs / 1000);
