@@ -45,7 +45,7 @@ const guestSchema = Type.Object({
     maximum: 86_400,
     description: 'Lifetime of a guest and its resources',
   }),
-  max_active: count(100, 'Maximum guests at a time'),
+  max_active: count(100, 'Maximum guests at a time; one address can hold a third of them and its network half'),
   per_minute: count(5, 'Guest sign-ins from one address per minute'),
   sandboxes: count(1, 'Sandbox limit that the guest sign-in response shows'),
 });

@@ -51,6 +51,9 @@ export const accountErrors = defineErrors({
   WORKSPACE_WITHOUT_TEAM: [409, 'Only a workspace of a team can be transferred'],
 
   TOO_MANY_ATTEMPTS: [429, 'Too many attempts; try again in {retry_after_seconds} seconds'],
-  TOO_MANY_GUESTS: [429, 'Too many guests right now'],
+  TOO_MANY_GUESTS: [
+    429,
+    'Too many guests: this {holder} has {held} of at most {limit}; try again when one has expired, or ask the operator to raise accounts.guest.max_active',
+  ],
   BUSY: [503, 'Too many sign-ins at once; try again'],
 });

@@ -9,6 +9,13 @@ export { systemRandom, type Random } from './random.ts';
 export { RecentMap } from './recent-map.ts';
 export { RecentResults, type RecentResultsOptions } from './recent-results.ts';
 export { replaceFile, syncFolder, type ReplaceFileOptions } from './replace-file.ts';
-export { Shares, type ShareOutcome, type ShareRefusal, type SharesOptions } from './shares.ts';
+export {
+  findShareRefusal,
+  Shares,
+  type Holdings,
+  type ShareOutcome,
+  type ShareRefusal,
+  type SharesOptions,
+} from './shares.ts';
 export { TokenBucket, type TokenRate } from './token-bucket.ts';
 export { TokenBuckets, type TokenBucketsOptions } from './token-buckets.ts';

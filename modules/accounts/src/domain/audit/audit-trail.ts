@@ -1,8 +1,8 @@
+import { addressKey } from '@svc/addresses';
 import { type Clock, TokenBuckets } from '@svc/runtime';
 import { secondsAfter, timestamp } from '../timestamps.ts';
 import { decodeCursor, encodeCursor, MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE, type Page, pageOf } from '../paging.ts';
 import type { AuditRecord } from '../records.ts';
-import { addressBlock } from '../sign-in/address-block.ts';
 import type { AuditFilter, AuditStore } from '../stores.ts';
 import type { AuditChain } from './audit-chain.ts';
 
@@ -99,7 +99,7 @@ export class AuditTrail {
   }
 
   #admit(remoteAddress: string): boolean {
-    const key = addressBlock(remoteAddress);
+    const key = addressKey(remoteAddress);
     if (this.#anonymous.waitMs(key) > 0) return false;
     this.#anonymous.add(key, -1);
     return true;
