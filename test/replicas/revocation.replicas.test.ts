@@ -100,7 +100,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       return ONCE.test(name) ? [first] : [first, second];
     });
 
-  it.concurrent.each(WAYS)('ends if its %s %s', async (kind, way) => {
+  it.each(WAYS)('ends if its %s %s', async (kind, way) => {
     const { caller, steward, take } = await prepare(world, way, kind);
     const channels = Object.entries(CHANNELS).flatMap(([name, channel]) =>
       (channel.refuses?.(kind) ?? null) === null
@@ -110,7 +110,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await within(kind, { caller, steward }, (...places) => takeAway(places[0], atBoth(places, channels), take));
   });
 
-  it.concurrent.each(Object.entries(TAKINGS))('ends if %s', async (_way, { ends, stays = {}, take }) => {
+  it.each(Object.entries(TAKINGS))('ends if %s', async (_way, { ends, stays = {}, take }) => {
     const caller = await newPerson(world);
     const channels = [ends, stays].flatMap((each) =>
       Object.entries(each).map(([name, channel]) => [name, channel, each === stays] as const),
