@@ -3,3 +3,4 @@ export { createExecHandler } from '../../src/exec/exec-handler.ts';
 export { startTestAgent, type TestAgent, type TestAgentOptions } from './test-agent.ts';
 export { TestPlatform, type TestConnection, type TestPlatformOptions } from './test-platform.ts';
 export { createAgentCrowd } from './agent-crowd.ts';
+export { PlayedKubernetes } from './played-kubernetes.ts';

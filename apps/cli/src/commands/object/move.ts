@@ -22,7 +22,7 @@ export function registerObjectMove(parent: Command): void {
     .description('Move objects: copy, then delete each source once its copy is stored')
     .argument('<source>', 'File, folder, or svc://BUCKET/KEY')
     .argument('<target>', 'File, folder, or svc://BUCKET/KEY')
-    .option('-r, --recursive', 'Copy a folder and everything in it');
+    .option('-r, --recursive', 'Move a folder and everything in it');
   addStoringOptions(command).action((source: string, target: string, flags: MoveFlags) =>
     withTransfers(flags, async (transfers) => {
       const [from, to] = readLocations(source, target, existsSync);

@@ -15,8 +15,8 @@ export function registerSandboxEgress(parent: Command): void {
     .description('Show or replace the allowed egress targets of a sandbox; its open connections end')
     .argument('<name or id>')
     .option('--allow <target>', 'Only these hosts and IPv4 ranges (repeatable, or separated by commas)', collect)
-    .addOption(new Option('--all', 'All public addresses').conflicts(['allow', 'none']))
-    .addOption(new Option('--none', 'Nothing').conflicts('allow'))
+    .addOption(new Option('--all', 'Allow all public addresses').conflicts(['allow', 'none']))
+    .addOption(new Option('--none', 'Allow nothing').conflicts('allow'))
     .action((name: string, flags: EgressFlags) =>
       withSandboxes(flags, async ({ find, output, signal }) => {
         const sandbox = await find(name);

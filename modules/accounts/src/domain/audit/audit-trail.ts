@@ -1,7 +1,8 @@
 import { addressKey } from '@svc/addresses';
 import { type Clock, TokenBuckets } from '@svc/runtime';
 import { secondsAfter, timestamp } from '../timestamps.ts';
-import { decodeCursor, encodeCursor, MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE, type Page, pageOf } from '../paging.ts';
+import { type Page, pageOf } from '@svc/runtime';
+import { decodeCursor, MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE } from '../paging.ts';
 import type { AuditRecord } from '../records.ts';
 import type { AuditFilter, AuditStore } from '../stores.ts';
 import type { AuditChain } from './audit-chain.ts';
@@ -80,7 +81,7 @@ export class AuditTrail {
     const limit = Math.min(query.page_size ?? DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
     const before = query.cursor === undefined ? null : parseSequence(query.cursor);
     const rows = await this.#store.list(filter, limit, before);
-    return pageOf(rows, limit, (last) => encodeCursor(String(last.sequence)));
+    return pageOf(rows, limit, (last) => [String(last.sequence)]);
   }
 
   /** Removes at most `limit` expired records that verify, and returns how many. */
