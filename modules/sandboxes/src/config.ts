@@ -206,7 +206,12 @@ export const sandboxesConfigSchema = Type.Object({
     }),
   ),
   max_per_caller: amount(20, 0, 100_000, 'Maximum sandboxes per caller'),
-  max_running: amount(2000, 1, 16_000, 'Maximum running sandboxes per node'),
+  max_running: amount(
+    2000,
+    1,
+    16_000,
+    'Maximum running sandboxes per node; if there are several owners, one can run half of them',
+  ),
   drain_notice_seconds: amount(
     30,
     0,

@@ -177,6 +177,8 @@ export interface WorkspaceStore {
   countOwnedBy(userId: string): Promise<number>;
   /** All of them, sorted, including those being deleted. */
   uuidsOwnedBy(userId: string): Promise<string[]>;
+  /** Whether another user owns a workspace. */
+  isAnyOwnedByOthers(userId: string): Promise<boolean>;
   /** Workspaces whose deletion began but never finished because the process ended. */
   stuckDeletions(before: string, limit: number): Promise<Workspace[]>;
   /** Workspaces the user owns and those of the user's teams, with the team role; with `teamUuid`, only that team's. */
