@@ -19,7 +19,7 @@ import { sandboxErrors, type CauseCode } from '../../../errors.ts';
 import { formatReference, parseReference } from '../../images/registry/reference.ts';
 import { HELPER_PATH } from '../local/oci-config.ts';
 import { PodExecStream, runInPod } from './exec-stream.ts';
-import { FIELD_MANAGER, POD, podName, SANDBOX_CONTAINER, stateChange } from './names.ts';
+import { FIELD_MANAGER, POD, podName, SANDBOX_CONTAINER, stateChange, type PodState } from './names.ts';
 import {
   closeCluster,
   NO_EGRESS,
@@ -39,6 +39,7 @@ const REQUEST_LIMIT_MS = 60_000;
 const STOP_MARGIN_MS = 20_000;
 const MAX_HALTS = 5;
 const BRIDGE_RETRY_MS = 250;
+const NOT_RUNNING = 'it does not run';
 
 /**
  * Runs sandboxes as pods. A pod cannot be stopped and started with its files, so a stopped sandbox keeps its pod, in
@@ -130,7 +131,7 @@ export class KubernetesDriver implements SandboxDriver {
 
   async connect(id: string, signal: AbortSignal): Promise<HelperConnection> {
     const pod = this.#find(id);
-    if (pod === null || !isRunning(pod)) throw sandboxErrors.AGENT_TIMEOUT({ details: { reason: 'it does not run' } });
+    if (pod === null || !isRunning(pod)) throw sandboxErrors.AGENT_TIMEOUT({ details: { reason: NOT_RUNNING } });
     let stream: PodExecStream | null = null;
     try {
       stream = await this.#openBridge(pod, signal);
@@ -176,14 +177,42 @@ export class KubernetesDriver implements SandboxDriver {
     }
   }
 
+  /** Recorded first: after a crash in between, a resume continues what was stopped. */
   async pause(id: string): Promise<void> {
-    assertSandboxId(id);
-    throw sandboxErrors.PAUSE_UNAVAILABLE({ details: { driver: this.name } });
+    const pod = this.#find(id);
+    if (pod === null || !isRunning(pod)) throw notRunning();
+    await this.#options.assertOwner?.();
+    if (!pod.paused) await this.#setState(pod, 'paused');
+    try {
+      await this.#askHelper(id, 'pause');
+    } catch (error) {
+      await this.#setState(pod, 'running');
+      throw kubeFailure(error, 'RUNTIME_FAILED');
+    }
   }
 
-  /** Nothing is ever paused. */
   async resume(id: string): Promise<void> {
-    assertSandboxId(id);
+    const pod = this.#find(id);
+    if (pod === null || !isRunning(pod) || !pod.paused) return;
+    await this.#options.assertOwner?.();
+    try {
+      await this.#askHelper(id, 'resume');
+    } catch (error) {
+      throw kubeFailure(error, 'RUNTIME_FAILED');
+    }
+    await this.#setState(pod, 'running');
+  }
+
+  async #askHelper(id: string, op: 'pause' | 'resume'): Promise<void> {
+    const open = this.#usage.connectionOf(id);
+    const connection = open ?? (await this.connect(id, AbortSignal.timeout(REQUEST_LIMIT_MS)));
+    try {
+      if (!connection.has('pause')) throw sandboxErrors.PAUSE_UNAVAILABLE({ details: { driver: this.name } });
+      const outcome = await connection.call({ op });
+      if (!outcome.ok) throw new Error(`its helper answers ${outcome.code}: ${outcome.message}`);
+    } finally {
+      if (open === null) await connection.close();
+    }
   }
 
   /** Ends everything but the helper, then records it: a crash in between leaves a sandbox that counts as running. */
@@ -192,6 +221,7 @@ export class KubernetesDriver implements SandboxDriver {
     if (pod === null || !isRunning(pod)) return;
     await this.#options.assertOwner?.();
     try {
+      if (pod.paused) await this.#askHelper(id, 'resume');
       await this.#halt(pod, graceMs);
       await this.#setState(pod, 'stopped');
     } catch (error) {
@@ -212,7 +242,7 @@ export class KubernetesDriver implements SandboxDriver {
     const found: FoundSandbox[] = [];
     for (const pod of this.#need().watch.values()) {
       if (pod.sandboxId === null || pod.deleting) continue;
-      found.push({ id: pod.sandboxId, running: isRunning(pod), paused: false });
+      found.push({ id: pod.sandboxId, running: isRunning(pod), paused: isRunning(pod) && pod.paused });
     }
     return found;
   }
@@ -252,7 +282,7 @@ export class KubernetesDriver implements SandboxDriver {
     }
   }
 
-  async #setState(pod: PodView, state: 'running' | 'stopped'): Promise<void> {
+  async #setState(pod: PodView, state: PodState): Promise<void> {
     const { client, watch } = this.#need();
     const change = stateChange(pod, this.#options.namespace, state);
     const signal = AbortSignal.timeout(REQUEST_LIMIT_MS);
@@ -313,6 +343,10 @@ function isUp(pod: PodView): boolean {
 
 function isRunning(pod: PodView): boolean {
   return isUp(pod) && pod.started;
+}
+
+function notRunning(): AppError {
+  return sandboxErrors.RUNTIME_FAILED({ details: { reason: NOT_RUNNING } });
 }
 
 function filesGone(pod: PodView | null): AppError {

@@ -10,8 +10,9 @@ export interface PodView {
   readonly version: string;
   /** Null for a probe. */
   readonly sandboxId: string | null;
-  /** The sandbox runs; otherwise only its helper does. */
+  /** The sandbox runs, if only paused; otherwise only its helper does. */
   readonly started: boolean;
+  readonly paused: boolean;
   /** The main container runs. */
   readonly up: boolean;
   readonly deleting: boolean;
@@ -44,12 +45,14 @@ export function toPodView(pod: KubeObject): PodView {
   const containers = recordsAt(pod, 'status', 'containerStatuses');
   const main = containers.find(({ name }) => name === SANDBOX_CONTAINER) ?? containers[0];
   const exitCode = fieldAt(main, 'state', 'terminated', 'exitCode');
+  const state = metadataText(pod, 'annotations', STATE_ANNOTATION);
   return {
     name: pod.metadata.name,
     uid: pod.metadata.uid ?? '',
     version: pod.metadata.resourceVersion ?? '',
     sandboxId: metadataText(pod, 'labels', SANDBOX_LABEL),
-    started: metadataText(pod, 'annotations', STATE_ANNOTATION) === 'running',
+    started: state === 'running' || state === 'paused',
+    paused: state === 'paused',
     up: fieldAt(main, 'state', 'running') !== undefined && textAt(pod, 'status', 'phase') === 'Running',
     deleting: pod.metadata.deletionTimestamp !== undefined,
     outOfMemory: textAt(main, 'state', 'terminated', 'reason') === 'OOMKilled',
