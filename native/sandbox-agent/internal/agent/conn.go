@@ -16,7 +16,7 @@ const (
 )
 
 // features lists what was added after version 1 of the protocol. A sandbox keeps the helper that it was started with.
-var features = []string{"processes", "users", "attributes", "compose", "pause"}
+var features = []string{"processes", "users", "attributes", "compose", "pause", "root"}
 
 // conn is a connection from the platform. Only the platform opens streams.
 type conn struct {
@@ -30,8 +30,12 @@ type conn struct {
 	gone  chan struct{}
 }
 
+func newConn(a *agent, file *os.File) *conn {
+	return &conn{agent: a, file: file, streams: map[uint32]*stream{}, gone: make(chan struct{})}
+}
+
 func (a *agent) serve(file *os.File) {
-	c := &conn{agent: a, file: file, streams: map[uint32]*stream{}, gone: make(chan struct{})}
+	c := newConn(a, file)
 	defer c.close()
 	c.sendJSON(frame.Hello, 0, map[string]any{"protocol": protocolVersion, "pid": os.Getpid(), "features": features})
 	reader := frame.NewReader(file)

@@ -24,7 +24,7 @@ const (
 )
 
 // pauser stops every process of a sandbox except the helper, for an engine that cannot freeze a container. While it is
-// paused, the helper starts nothing and serves nothing but `usage`, `pause` and `resume`.
+// paused, the helper starts nothing and serves only `servedWhilePaused`.
 type pauser struct {
 	// changing is held while a pause or resume is made.
 	changing sync.Mutex
@@ -39,7 +39,11 @@ type pauser struct {
 
 // servedWhilePaused reports whether an operation is answered by a paused sandbox.
 func servedWhilePaused(operation string) bool {
-	return operation == "usage" || operation == "pause" || operation == "resume" || operation == "shutdown"
+	switch operation {
+	case "usage", "pause", "resume", "shutdown", "root.measure", "root.save":
+		return true
+	}
+	return false
 }
 
 // barrier returns a channel that is closed by the end of the current pause; nil if there is none.

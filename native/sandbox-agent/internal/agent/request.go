@@ -51,6 +51,8 @@ type request struct {
 	MaxRatio   int64 `json:"max_ratio"`
 	MaxWatches int   `json:"max_watches"`
 
+	Architecture string `json:"architecture"`
+
 	Port uint16 `json:"port"`
 }
 
@@ -135,6 +137,12 @@ func (a *agent) handle(s *stream, r *request) (any, *failure) {
 		return dialPort(s, r)
 	case "sftp":
 		return serveSftp(s)
+	case "root.measure":
+		return measureRoot(r)
+	case "root.save":
+		return saveRoot(s, r)
+	case "root.restore":
+		return restoreRoot(s, r)
 	case "usage":
 		return readUsage()
 	case "pause":
