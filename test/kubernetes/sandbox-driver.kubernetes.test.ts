@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { driverContract, type ContractSubject, type TestedCapability } from '@svc/sandboxes/testing/driver-contract';
 import { kubernetesSubject, type KubernetesSubject } from '@svc/sandboxes/testing/kubernetes-subject';
 import { runInSandbox } from '@svc/sandboxes/testing/run-in-sandbox';
 import { runningContract } from '@svc/sandboxes/testing/running-contract';
 import { sampleSpec } from '@svc/sandboxes/testing/sample-spec';
-import { skippedTitle } from '@svc/testing';
+import { skippedTitle, temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { helmRequirement } from '../tunnel/helm.ts';
 import { TEST_IMAGE } from './agent-fixture.ts';
@@ -18,9 +19,7 @@ const LACKS: readonly TestedCapability[] = [
   'disk_usage',
   'mounts',
   'oom_survival',
-  'pause',
   'process_limit',
-  'snapshots',
   'volumes',
 ];
 
@@ -30,14 +29,17 @@ const title = 'the Kubernetes driver';
 describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {
   let kubernetes: Kubernetes;
   let namespace: SandboxNamespace;
+  let folder: TemporaryFolder;
 
   beforeAll(async () => {
+    folder = await temporaryFolder();
     kubernetes = await startKubernetes();
     namespace = await createSandboxNamespace(kubernetes, RUNTIME_CLASS);
   });
   afterAll(async () => {
     await namespace?.[Symbol.asyncDispose]();
     await kubernetes?.stop();
+    await folder?.remove();
   });
 
   function subject(owner?: string): KubernetesSubject {
@@ -47,6 +49,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       namespace: name,
       image: TEST_IMAGE,
       helperImage: HELPER_IMAGE,
+      changes: { snapshotFolder: join(folder.path, 'snapshots') },
       ...(owner === undefined ? {} : { owner }),
     });
   }

@@ -10,8 +10,11 @@ export const SANDBOX_LABEL = 'svc.dev/sandbox';
 export const NETWORK_LABEL = 'svc.dev/sandbox-network';
 /** On a sandbox's pod: its `PodState`. */
 export const STATE_ANNOTATION = 'svc.dev/sandbox-state';
-/** `stopped`: only its helper runs. `paused`: its helper has stopped all other processes. */
-export type PodState = 'running' | 'paused' | 'stopped';
+/**
+ * `filling`: it does not have the files of its snapshot yet. `stopped`: only its helper runs. `paused`: its helper has
+ * stopped all other processes.
+ */
+export type PodState = 'filling' | 'stopped' | 'running' | 'paused';
 
 export const POD = { apiVersion: 'v1', kind: 'Pod' } as const;
 export const SANDBOX_CONTAINER = 'sandbox';

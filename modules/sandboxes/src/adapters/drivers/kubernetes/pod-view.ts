@@ -13,6 +13,8 @@ export interface PodView {
   /** The sandbox runs, if only paused; otherwise only its helper does. */
   readonly started: boolean;
   readonly paused: boolean;
+  /** It does not have its files yet. */
+  readonly filling: boolean;
   /** The main container runs. */
   readonly up: boolean;
   readonly deleting: boolean;
@@ -53,6 +55,7 @@ export function toPodView(pod: KubeObject): PodView {
     sandboxId: metadataText(pod, 'labels', SANDBOX_LABEL),
     started: state === 'running' || state === 'paused',
     paused: state === 'paused',
+    filling: state === 'filling',
     up: fieldAt(main, 'state', 'running') !== undefined && textAt(pod, 'status', 'phase') === 'Running',
     deleting: pod.metadata.deletionTimestamp !== undefined,
     outOfMemory: textAt(main, 'state', 'terminated', 'reason') === 'OOMKilled',
@@ -60,6 +63,16 @@ export function toPodView(pod: KubeObject): PodView {
     failure: failureOf(pod, main),
     pending: pendingTrouble(pod),
   };
+}
+
+/** Its helper runs and it has its files. */
+export function isUp(pod: PodView): boolean {
+  return pod.up && !pod.deleting && !pod.filling;
+}
+
+/** The sandbox runs, if only paused. */
+export function isRunning(pod: PodView): boolean {
+  return isUp(pod) && pod.started;
 }
 
 function failureOf(pod: KubeObject, main: unknown): PodTrouble | null {
