@@ -247,41 +247,39 @@ export class KubernetesDriver implements SandboxDriver {
     }
   }
 
-  /** Recorded first: after a crash in between, a resume continues what was stopped. */
+  /** Recorded first: after a crash or a failure, a resume continues what was stopped. */
   async pause(id: string): Promise<void> {
     const pod = this.#find(id);
     if (pod === null || !isRunning(pod)) throw notRunning();
     await this.#options.assertOwner?.();
-    if (!pod.paused) await this.#setState(pod, 'paused');
-    try {
-      await this.#askHelper(id, 'pause');
-    } catch (error) {
-      await this.#setState(pod, 'running');
-      throw kubeFailure(error, 'RUNTIME_FAILED');
-    }
+    await this.#askHelper(id, 'pause', async () => {
+      if (!pod.paused) await this.#setState(pod, 'paused');
+    });
   }
 
   async resume(id: string): Promise<void> {
     const pod = this.#find(id);
     if (pod === null || !isRunning(pod) || !pod.paused) return;
     await this.#options.assertOwner?.();
-    try {
-      await this.#askHelper(id, 'resume');
-    } catch (error) {
-      throw kubeFailure(error, 'RUNTIME_FAILED');
-    }
+    await this.#askHelper(id, 'resume');
     await this.#setState(pod, 'running');
   }
 
-  async #askHelper(id: string, op: 'pause' | 'resume'): Promise<void> {
-    const open = this.#usage.connectionOf(id);
-    const connection = open ?? (await this.connect(id, AbortSignal.timeout(REQUEST_LIMIT_MS)));
+  /** `ready` runs once it is certain that the helper understands. */
+  async #askHelper(id: string, op: 'pause' | 'resume', ready?: () => Promise<void>): Promise<void> {
     try {
-      if (!connection.has('pause')) throw sandboxErrors.PAUSE_UNAVAILABLE({ details: { driver: this.name } });
-      const outcome = await connection.call({ op });
-      if (!outcome.ok) throw new Error(`its helper answers ${outcome.code}: ${outcome.message}`);
-    } finally {
-      if (open === null) await connection.close();
+      const open = this.#usage.connectionOf(id);
+      const connection = open ?? (await this.connect(id, AbortSignal.timeout(REQUEST_LIMIT_MS)));
+      try {
+        if (!connection.has('pause')) throw sandboxErrors.PAUSE_UNAVAILABLE({ details: { driver: this.name } });
+        await ready?.();
+        const outcome = await connection.call({ op });
+        if (!outcome.ok) throw new Error(`its helper answers ${outcome.code}: ${outcome.message}`);
+      } finally {
+        if (open === null) await connection.close();
+      }
+    } catch (error) {
+      throw kubeFailure(error, 'RUNTIME_FAILED');
     }
   }
 
