@@ -64,7 +64,7 @@ describeRequiring(['postgres'], 'conditional writes at two replicas', () => {
     const Key = 'counter';
     await at[0]?.send(new PutObjectCommand({ Bucket, Key, Body: '0' }));
     await clients(async (s3) => {
-      for (let left = ADDITIONS; left > 0; ) {
+      for (let left = ADDITIONS; left > 0;) {
         const { text, ETag: IfMatch } = await read(s3, Key);
         const Body = String(Number(text) + 1);
         const status = await s3.send(new PutObjectCommand({ Bucket, Key, Body, IfMatch })).then(() => 200, refusal);

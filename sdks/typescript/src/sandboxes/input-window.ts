@@ -79,13 +79,13 @@ export class InputWindow {
    * was lost. `current` returns null without a connection.
    */
   send(bytes: Uint8Array, current: () => TerminalConnection | null): Promise<void> {
-    const sent = this.#last.then(() => this.#send(bytes, current));
+    const losses = this.#losses;
+    const sent = this.#last.then(() => this.#send(bytes, current, losses));
     this.#last = sent.catch(() => undefined);
     return sent;
   }
 
-  async #send(bytes: Uint8Array, current: () => TerminalConnection | null): Promise<void> {
-    const losses = this.#losses;
+  async #send(bytes: Uint8Array, current: () => TerminalConnection | null, losses: number): Promise<void> {
     for (let start = 0; start < bytes.length; start += MAX_FRAME_BYTES) {
       const connection = await this.#room(current);
       if (losses !== this.#losses) throw new SvcError('The connection was lost, and with it what was typed last');
