@@ -224,6 +224,10 @@ async function createSandboxes(
     buckets,
     clusters: clusters?.sandboxTunnels ?? null,
     apiKeys: deps.accounts.apiKeys,
+    webhooks: createWebhookSender({
+      allowedNetworks: config.sandboxes.webhooks.allowed_networks,
+      timeoutMs: config.sandboxes.webhooks.timeout_seconds * 1_000,
+    }),
   });
 }
 

@@ -10,7 +10,13 @@ it('refuses receivers that are not public, by address and by name, unless the op
   const receiver = resources.adopt(await startWebhookReceiver((body) => body), (each) => each.close());
   const closed = createWebhookSender({ allowedNetworks: [], timeoutMs: 30_000 });
   const named = receiver.url.replace('127.0.0.1', 'localhost');
-  for (const url of [receiver.url, named, 'http://169.254.169.254/latest', 'http://[::ffff:10.0.0.1]/', 'http://2130706433/']) {
+  for (const url of [
+    receiver.url,
+    named,
+    'http://169.254.169.254/latest',
+    'http://[::ffff:10.0.0.1]/',
+    'http://2130706433/',
+  ]) {
     const refused = closed.send({ url, headers: {}, body: '' }, signal);
     await expect(refused).rejects.toThrow('the webhook leads to an address that is not public');
   }
@@ -30,7 +36,9 @@ it('fails with the status of the response and follows no redirect', async () => 
   await using resources = new AsyncDisposableStack();
   const receiver = resources.adopt(await startWebhookReceiver((body) => body), (each) => each.close());
   receiver.answer = () => 302;
-  const failure: unknown = await open.send({ url: receiver.url, headers: {}, body: '' }, signal).catch((error) => error);
+  const failure: unknown = await open
+    .send({ url: receiver.url, headers: {}, body: '' }, signal)
+    .catch((error) => error);
   expect(failure).toBeInstanceOf(WebhookFailure);
   expect(failure).toMatchObject({ status: 302, message: 'HTTP 302' });
   expect(receiver.received).toHaveLength(1);

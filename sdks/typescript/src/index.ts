@@ -214,6 +214,7 @@ export type {
 } from './sandboxes/sandbox-types.ts';
 export { SandboxesClient, type CreateOptions } from './sandboxes/sandboxes.ts';
 export { SecretsClient } from './sandboxes/secrets.ts';
+export { WebhooksClient } from './sandboxes/webhooks.ts';
 export { SnapshotsClient, type SnapshotQuery } from './sandboxes/snapshots.ts';
 export { VolumesClient, type VolumeSnapshotQuery } from './sandboxes/volumes.ts';
 export { TemplatesClient, type BuildLogOptions } from './sandboxes/templates.ts';
