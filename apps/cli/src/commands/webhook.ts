@@ -12,7 +12,6 @@ interface SettingFlags extends ConnectionFlags {
 }
 
 interface UpdateFlags extends SettingFlags {
-  url?: string;
   allEvents?: boolean;
   enable?: boolean;
   disable?: boolean;
@@ -65,15 +64,15 @@ function registerUpdate(parent: Command): void {
   addConnectionOptions(parent.command('update'))
     .description('Change a webhook')
     .argument('<id>')
-    .option('--url <url>', 'Receiver of the events')
+    .argument('[url]', 'New receiver of the events')
     .option('--event <type>', 'Send only this type of event; repeatable', collect)
     .option('--all-events', 'Send events of all types')
     .option('--description <text>', 'Note for people')
     .option('--enable', 'Send events from now on')
     .option('--disable', 'Send no events')
-    .action((id: string, flags: UpdateFlags) =>
+    .action((id: string, url: string | undefined, flags: UpdateFlags) =>
       withSandboxes(flags, async ({ sandboxes, output, signal }) => {
-        const changed = await sandboxes.webhooks.update(id, readChange(flags), { signal });
+        const changed = await sandboxes.webhooks.update(id, readChange(url, flags), { signal });
         output.answer(changed, [`Changed webhook ${changed.id}`]);
       }),
     );
@@ -161,8 +160,8 @@ function readSettings({ event, description }: SettingFlags): Pick<NewWebhook, 'e
   };
 }
 
-function readChange(flags: UpdateFlags): WebhookChange {
-  const { event, url, allEvents = false, enable = false, disable = false } = flags;
+function readChange(url: string | undefined, flags: UpdateFlags): WebhookChange {
+  const { event, allEvents = false, enable = false, disable = false } = flags;
   if (enable && disable) throw usageFailure('--enable cannot be combined with --disable');
   if (allEvents && event !== undefined) throw usageFailure('--all-events cannot be combined with --event');
   const change = {
@@ -174,7 +173,7 @@ function readChange(flags: UpdateFlags): WebhookChange {
   if (Object.keys(change).length > 0) return change;
   throw usageFailure(
     'there is nothing to change',
-    'give --url, --event, --all-events, --description, --enable or --disable',
+    'give a URL, --event, --all-events, --description, --enable or --disable',
   );
 }
 

@@ -79,8 +79,8 @@ export const COMMANDS: Readonly<Record<string, CommandRow>> = {
   'sandbox pause': { args: ['SANDBOX'], asks: ['GET /api/containers', `POST ${SANDBOX}/pause`] },
   'sandbox resume': { args: ['SANDBOX'], asks: ['GET /api/containers', `POST ${SANDBOX}/resume`] },
   'sandbox update': {
-    args: ['SANDBOX', '--label', 'a=b'],
-    asks: ['GET /api/containers', `PATCH ${SANDBOX}`],
+    args: ['SANDBOX', '--label', 'a=b', '--deny', '192.0.2.0/24', '--public-ports'],
+    asks: ['GET /api/containers', `PUT ${SANDBOX}/egress`, `PUT ${SANDBOX}/ports`, `PATCH ${SANDBOX}`],
   },
   'sandbox rm': { args: ['SANDBOX'], asks: ['GET /api/containers', `DELETE ${SANDBOX}`] },
   'sandbox snapshots create': { args: ['SANDBOX'], asks: ['GET /api/containers', `POST ${SANDBOX}/snapshots`] },

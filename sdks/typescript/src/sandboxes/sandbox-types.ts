@@ -9,6 +9,8 @@ export type SandboxStatus = SandboxInfo['status'];
 export type NewSandbox = SandboxOperations['POST /containers']['body'] & {
   /** The only hosts reachable with `network: 'egress'`, such as `example.com` and `*.example.com`. */
   egress_allow?: string[] | undefined;
+  /** With `network: 'egress'`, everything is reachable except these IPv4 addresses and ranges. */
+  egress_deny?: string[] | undefined;
 };
 /** A secret of the workspace, without its value. */
 export type Secret = SandboxOperations['GET /secrets/{name}']['answer'];
