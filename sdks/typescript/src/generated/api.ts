@@ -4194,6 +4194,199 @@ export interface SandboxOperations {
       "created_at": string;
     };
   };
+  /** List webhooks of sandbox events, without their secrets */
+  'GET /webhooks': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "webhooks": ({
+        "id": string;
+        /** Receiver of the requests; http or https, at a public address unless the operator allows others */
+        "url": string;
+        "description": string;
+        "events": ("created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed" | "restored" | "moved")[] | null;
+        /** A webhook that is enabled again receives events from then on */
+        "enabled": boolean;
+        "disabled_reason": string | null;
+        "failing_since": string | null;
+        "last_error": string | null;
+        /** Events that were removed from the log before they were delivered */
+        "missed_events": number;
+        "created_at": string;
+        "updated_at": string;
+      })[];
+      "count": number;
+    };
+  };
+  /** Create a webhook; its secret is returned only once */
+  'POST /webhooks': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      /** Receiver of the requests; http or https, at a public address unless the operator allows others */
+      "url": string;
+      "description"?: undefined | string;
+      "events"?: undefined | ("created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed" | "restored" | "moved")[] | null;
+      /** A webhook that is enabled again receives events from then on */
+      "enabled"?: undefined | boolean;
+    };
+    answer: {
+      "id": string;
+      /** Receiver of the requests; http or https, at a public address unless the operator allows others */
+      "url": string;
+      "description": string;
+      "events": ("created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed" | "restored" | "moved")[] | null;
+      /** A webhook that is enabled again receives events from then on */
+      "enabled": boolean;
+      "disabled_reason": string | null;
+      "failing_since": string | null;
+      "last_error": string | null;
+      /** Events that were removed from the log before they were delivered */
+      "missed_events": number;
+      "created_at": string;
+      "updated_at": string;
+      /** Signs requests, in the format of Standard Webhooks: whsec_ and base64. Shown only now */
+      "secret": string;
+    };
+  };
+  /** Get a webhook */
+  'GET /webhooks/{id}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "id": string;
+      /** Receiver of the requests; http or https, at a public address unless the operator allows others */
+      "url": string;
+      "description": string;
+      "events": ("created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed" | "restored" | "moved")[] | null;
+      /** A webhook that is enabled again receives events from then on */
+      "enabled": boolean;
+      "disabled_reason": string | null;
+      "failing_since": string | null;
+      "last_error": string | null;
+      /** Events that were removed from the log before they were delivered */
+      "missed_events": number;
+      "created_at": string;
+      "updated_at": string;
+    };
+  };
+  /** Change a webhook */
+  'PATCH /webhooks/{id}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      /** Receiver of the requests; http or https, at a public address unless the operator allows others */
+      "url"?: undefined | string;
+      "description"?: undefined | string;
+      "events"?: undefined | ("created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed" | "restored" | "moved")[] | null;
+      /** A webhook that is enabled again receives events from then on */
+      "enabled"?: undefined | boolean;
+    };
+    answer: {
+      "id": string;
+      /** Receiver of the requests; http or https, at a public address unless the operator allows others */
+      "url": string;
+      "description": string;
+      "events": ("created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed" | "restored" | "moved")[] | null;
+      /** A webhook that is enabled again receives events from then on */
+      "enabled": boolean;
+      "disabled_reason": string | null;
+      "failing_since": string | null;
+      "last_error": string | null;
+      /** Events that were removed from the log before they were delivered */
+      "missed_events": number;
+      "created_at": string;
+      "updated_at": string;
+    };
+  };
+  /** Delete a webhook and its deliveries */
+  'DELETE /webhooks/{id}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "id": string;
+      "deleted": true;
+    };
+  };
+  /** List the last deliveries of a webhook, newest event first */
+  'GET /webhooks/{id}/deliveries': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "cursor"?: undefined | string;
+      "page_size"?: undefined | number;
+    };
+    body: undefined;
+    answer: {
+      "deliveries": ({
+        /** Number of the event */
+        "event_id": number;
+        "sandbox_id": string;
+        "type": "created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed" | "restored" | "moved";
+        /** dropped: not delivered before the event was too old */
+        "state": "delivered" | "retrying" | "dropped";
+        "attempts": number;
+        "attempted_at": string;
+        "next_attempt_at": string | null;
+        "status": number | null;
+        "error": string | null;
+      })[];
+      "count": number;
+      "next_cursor": string | null;
+    };
+  };
+  /** Send a stored event again, now, and return the result */
+  'POST /webhooks/{id}/deliveries/{event}/redeliver': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "delivered": boolean;
+      "status": number | null;
+      "error": string | null;
+    };
+  };
+  /** Rotate the signing secret; the previous one also signs for one day */
+  'POST /webhooks/{id}/secret': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      /** Signs requests, in the format of Standard Webhooks: whsec_ and base64. Shown only now */
+      "secret": string;
+      "previous_valid_until": string;
+    };
+  };
+  /** Send an event of the type test now and return the result */
+  'POST /webhooks/{id}/test': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "delivered": boolean;
+      "status": number | null;
+      "error": string | null;
+    };
+  };
 }
 
 export interface ClusterOperations {
