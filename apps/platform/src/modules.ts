@@ -16,7 +16,6 @@ import {
   createDisabledObjectStoreModule,
   createDnsResolver,
   createObjectStoreModule,
-  createWebhookSender,
   loadInstallationKey,
   openBlobStore,
   type BlobStore,
@@ -37,6 +36,7 @@ import {
   type SshPart,
 } from '@svc/sandboxes';
 import type { Logger, Metrics } from '@svc/telemetry';
+import { createWebhookSender } from '@svc/webhooks';
 import type { PlatformConfig } from './config.ts';
 import type { DataFolder } from './data-folder.ts';
 import type { Databases } from './databases.ts';
@@ -224,6 +224,10 @@ async function createSandboxes(
     buckets,
     clusters: clusters?.sandboxTunnels ?? null,
     apiKeys: deps.accounts.apiKeys,
+    webhooks: createWebhookSender({
+      allowedNetworks: config.sandboxes.webhooks.allowed_networks,
+      timeoutMs: config.sandboxes.webhooks.timeout_seconds * 1_000,
+    }),
   });
 }
 
