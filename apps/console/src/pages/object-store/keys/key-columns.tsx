@@ -18,7 +18,11 @@ export function keyColumns(onRevoke: (key: AccessKey) => void): Column<AccessKey
     {
       id: 'label',
       header: 'Label',
-      cell: (key) => <TwoLines under={<code>{key.accessKeyId}</code>}>{key.label}</TwoLines>,
+      cell: (key) => (
+        <TwoLines title={key.accessKeyId} under={<code>{key.accessKeyId}</code>}>
+          {key.label}
+        </TwoLines>
+      ),
     },
     {
       id: 'permissions',
