@@ -60,12 +60,12 @@ const issuerSchema = Type.Object(
       maxLength: 2048,
       description: 'URL of its public keys; https, or http on this machine',
     }),
-    email_claim: Type.String({ default: 'email', minLength: 1, description: 'Claim with the e-mail address' }),
+    email_claim: Type.String({ default: 'email', minLength: 1, description: 'Claim with the email address' }),
     require_verified_email: Type.Boolean({
       default: true,
       description: 'Require `email_verified: true`',
     }),
-    auto_create: Type.Boolean({ default: false, description: 'Create a user if none has the e-mail address' }),
+    auto_create: Type.Boolean({ default: false, description: 'Create a user if none has the email address' }),
   },
   { additionalProperties: false },
 );

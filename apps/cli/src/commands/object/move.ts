@@ -5,7 +5,7 @@ import { usageFailure } from '../../client/command-failure.ts';
 import { addConnectionOptions } from '../../client/session.ts';
 import { deleteObject } from '../../s3/s3-operations.ts';
 import type { AttributeFlags } from '../../transfer/attribute-options.ts';
-import type { FilterFlags } from '../../transfer/filter-options.ts';
+import type { FilterFlags } from '../../transfer/key-filter.ts';
 import type { LocalFile } from '../../transfer/local-files.ts';
 import { readLocations, renderRemote, type Location } from '../../transfer/object-location.ts';
 import type { TransferTask } from '../../transfer/run-tasks.ts';

@@ -7,7 +7,7 @@ import { addConnectionOptions } from '../../client/session.ts';
 import { MOST_DELETES, type DeleteTarget } from '../../s3/s3-operations.ts';
 import type { AttributeFlags } from '../../transfer/attribute-options.ts';
 import { readRange } from '../../transfer/file-bytes.ts';
-import type { FilterFlags } from '../../transfer/filter-options.ts';
+import type { FilterFlags } from '../../transfer/key-filter.ts';
 import type { LocalFile } from '../../transfer/local-files.ts';
 import { LocalTarget } from '../../transfer/local-target.ts';
 import { folderPrefix, readLocations, type Location } from '../../transfer/object-location.ts';

@@ -45,7 +45,7 @@ export class Invitations {
   async create(request: NewInvitation): Promise<{ invitation: Invitation; secret: string }> {
     const email = normalizeEmail(request.email);
     if (email === undefined) {
-      throw accountErrors.INVALID_REQUEST({ details: { field: 'email', reason: 'email is not an e-mail address' } });
+      throw accountErrors.INVALID_REQUEST({ details: { field: 'email', reason: 'email is not an email address' } });
     }
     const now = this.#clock.now();
     const secret = mintToken('svc_inv_', this.#random.bytes);

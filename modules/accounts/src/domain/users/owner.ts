@@ -112,5 +112,5 @@ export class OwnerAccounts {
 function requireEmail(text: string): string {
   const email = normalizeEmail(text);
   if (email !== undefined) return email;
-  throw accountErrors.INVALID_REQUEST({ details: { field: 'email', reason: 'email is not an e-mail address' } });
+  throw accountErrors.INVALID_REQUEST({ details: { field: 'email', reason: 'email is not an email address' } });
 }
