@@ -10,9 +10,10 @@ import { startDockerSubject } from './docker-subject.ts';
 import { measureFiles } from './files.ts';
 import { measureMemory } from './memory.ts';
 import { measureCreates, PATTERNS, type CreateFigures } from './patterns.ts';
+import { measureProcessor, type ProcessorRound } from './processor-time.ts';
 import type { Subject } from './subject.ts';
 import { startSvc, type SvcSubject } from './svc-subject.ts';
-import { createsTable, echoTable, filesTable, memoryTable, throughputTable } from './tables.ts';
+import { createsTable, echoTable, filesTable, memoryTable, processorTable, throughputTable } from './tables.ts';
 import { echoes, rawThroughput, terminalThroughput } from './terminals.ts';
 import { ttydThroughput } from './ttyd.ts';
 
@@ -23,6 +24,7 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
     subjects: { type: 'string', default: 'cold,warm,docker' },
     pool: { type: 'string', default: '8' },
+    parallel: { type: 'string', default: '1' },
     mib: { type: 'string', default: '256' },
     seconds: { type: 'string', default: '5' },
     rounds: { type: 'string', default: '3' },
@@ -70,6 +72,13 @@ async function alone(svc: SvcSubject): Promise<string[]> {
   if (wants('echo')) tables.push(echoTable(await echoes(svc, 1000)));
   if (wants('files'))
     tables.push(filesTable(Number(values.mib), await measureFiles(svc, Number(values.mib), Number(values.rounds))));
+  if (wants('processor')) {
+    const measured: ProcessorRound[] = [];
+    for (let round = 0; round < Number(values.rounds); round += 1) {
+      measured.push(await measureProcessor(svc, count, Number(values.parallel)));
+    }
+    tables.push(processorTable(measured));
+  }
   if (wants('memory')) tables.push(memoryTable(await measureMemory(svc, count)));
   return tables;
 }

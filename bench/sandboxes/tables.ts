@@ -3,6 +3,7 @@ import { distributionOf, rounded, type Distribution } from './figures.ts';
 import type { FileFigures } from './files.ts';
 import { fittingIn, type MemoryFigures } from './memory.ts';
 import type { CreateFigures } from './patterns.ts';
+import type { ProcessorFigures, ProcessorRound } from './processor-time.ts';
 
 const MiB = 1024 * 1024;
 
@@ -30,6 +31,29 @@ export function memoryTable(figures: MemoryFigures): string {
   ).map(([name, bytes]) => [name, `${(bytes / MiB).toFixed(2)} MiB`]);
   const heading = `for each of ${figures.sandboxes} idle sandboxes`;
   return markdownTable([heading, ''], [...rows, ['so many fit in 8 GiB', String(fittingIn(8, figures))]]);
+}
+
+export function processorTable(rounds: readonly ProcessorRound[]): string {
+  const row = (name: string, figures: readonly ProcessorFigures[]): string[] => {
+    const totals = figures.map(({ platform, launcher, inside }) => platform + launcher + inside);
+    const parts = (['platform', 'launcher', 'inside'] as const).map((part) =>
+      median(figures.map((each) => each[part])),
+    );
+    return [name, rounded(median(totals)), ...parts.map(rounded), totals.map(rounded).join(' ')];
+  };
+  return markdownTable(
+    ['processor time per sandbox, ms', 'all', 'platform', 'launcher', 'inside', 'rounds'],
+    [
+      row(
+        'create to running',
+        rounds.map(({ create }) => create),
+      ),
+      row(
+        'remove',
+        rounds.map(({ remove }) => remove),
+      ),
+    ],
+  );
 }
 
 export function throughputTable(rounds: readonly { raw: number; ttyd: number | null; terminal: number }[]): string {
