@@ -7,13 +7,22 @@ import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startDockerSubject } from './docker-subject.ts';
+import { measureE2b, type E2bFigures } from './e2b.ts';
 import { measureFiles } from './files.ts';
 import { measureMemory } from './memory.ts';
 import { measureCreates, PATTERNS, type CreateFigures } from './patterns.ts';
 import { measureProcessor, type ProcessorRound } from './processor-time.ts';
 import type { Subject } from './subject.ts';
 import { startSvc, type SvcSubject } from './svc-subject.ts';
-import { createsTable, echoTable, filesTable, memoryTable, processorTable, throughputTable } from './tables.ts';
+import {
+  createsTable,
+  e2bTable,
+  echoTable,
+  filesTable,
+  memoryTable,
+  processorTable,
+  throughputTable,
+} from './tables.ts';
 import { echoes, rawThroughput, terminalThroughput } from './terminals.ts';
 import { ttydThroughput } from './ttyd.ts';
 
@@ -85,12 +94,24 @@ async function alone(svc: SvcSubject): Promise<string[]> {
 
 async function together(cold: SvcSubject): Promise<string[]> {
   const patterns = PATTERNS.filter(wants);
-  if (patterns.length === 0) return [];
+  if (patterns.length === 0 && !wants('e2b')) return [];
   const subjects: Subject[] = [];
   for (const name of values.subjects.split(',')) subjects.push(name === 'cold' ? cold : await startSubject(name));
+  const tables = wants('e2b') ? [await ofE2b(subjects.filter(isSvc))] : [];
+  if (patterns.length === 0) return tables;
   const figures: CreateFigures[] = [];
   for (const pattern of patterns) figures.push(...(await measureCreates(subjects, pattern, count, say)));
-  return [createsTable(figures)];
+  return [...tables, createsTable(figures)];
+}
+
+function isSvc(subject: Subject): subject is SvcSubject {
+  return 'client' in subject;
+}
+
+async function ofE2b(subjects: readonly SvcSubject[]): Promise<string> {
+  const figures: E2bFigures[] = [];
+  for (const subject of subjects) figures.push(await measureE2b(subject, values.image, count));
+  return e2bTable(figures);
 }
 
 async function startSubject(name: string): Promise<Subject> {

@@ -1,4 +1,5 @@
 import { markdownTable } from '../markdown-table.ts';
+import type { E2bFigures } from './e2b.ts';
 import { distributionOf, rounded, type Distribution } from './figures.ts';
 import type { FileFigures } from './files.ts';
 import { fittingIn, type MemoryFigures } from './memory.ts';
@@ -80,6 +81,18 @@ export function echoTable({ p50, p95, p99, max, count }: Distribution): string {
     ['echo, ms', 'p50', 'p95', 'p99', 'max'],
     [[`${count} letters`, ...[p50, p95, p99, max].map(rounded)]],
   );
+}
+
+export function e2bTable(figures: readonly E2bFigures[]): string {
+  const rows = figures.flatMap(({ subject, created, output }) =>
+    (
+      [
+        ['Sandbox.create()', created],
+        ['and commands.run()', output],
+      ] as const
+    ).map(([call, { p50, p95, p99, max }]) => [`${subject}, ${call}`, ...[p50, p95, p99, max].map(rounded)]),
+  );
+  return markdownTable(['E2B SDK, ms', 'p50', 'p95', 'p99', 'max'], rows);
 }
 
 export function filesTable(mebibytes: number, { writeMbPerSecond, readMbPerSecond }: FileFigures): string {
