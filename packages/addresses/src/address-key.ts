@@ -1,4 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
+import { Shares, type ShareOutcome } from '@svc/runtime';
 
 /**
  * Returns the rate-limiting key of a client address. An IPv6 client controls a whole /64 (RFC 6177) and could use
@@ -41,4 +42,36 @@ function parse(address: string): { readonly v4: string; readonly v6: readonly st
   const zeros = Array.from({ length: tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length) }, () => '0');
   const groups = [...left, ...zeros, ...right];
   return { v4: '', v6: groups.map((group) => Number.parseInt(group, 16).toString(16)) };
+}
+
+/** Bounds of the shares of clients without credentials. */
+export interface AddressSharesOptions {
+  /** Maximum held at a time, by all clients together. */
+  readonly capacity: number;
+  /** Maximum per address, however much is free. Defaults to its share. */
+  readonly perAddress?: number;
+}
+
+/** Shares of clients without credentials: each address has one, and so has the network around it. */
+export class AddressShares {
+  readonly #shares: Shares;
+
+  constructor({ capacity, perAddress = capacity }: AddressSharesOptions) {
+    this.#shares = new Shares({
+      capacity,
+      capacityPerKey: perAddress,
+      groupOf: networkOfKey,
+      holders: { key: 'address', group: 'network' },
+    });
+  }
+
+  /** Takes one for a client address. */
+  take(address: string): ShareOutcome {
+    return this.#shares.take(groupedAddressKey(address));
+  }
+
+  /** Takes one for a proxy that stands for many clients, as long as any is free. */
+  takeUnshared(): ShareOutcome {
+    return this.#shares.takeUnshared();
+  }
 }

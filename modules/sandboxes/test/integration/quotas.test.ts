@@ -83,7 +83,8 @@ describe('sandbox quotas', () => {
     const answers = await Promise.all(
       [platform.owner, second, platform.owner, second, platform.owner].map((caller) => create(caller)),
     );
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 201, 201, 503, 503]);
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(3);
+    expect(answers.filter(({ status }) => status === 503)).toHaveLength(2);
     const refused = await create();
     expect(refused).toMatchObject({
       status: 503,
