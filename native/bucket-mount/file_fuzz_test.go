@@ -244,7 +244,9 @@ func FuzzReplaced(f *testing.F) {
 		opened, read := 0, -1
 		for ; len(input) >= 2; input = input[2:] {
 			if input[0]%3 == 0 {
-				put(input[1])
+				if len(versions) < 256 { // each consists of its number
+					put(input[1])
+				}
 				continue
 			}
 			if input[0]%3 == 1 {

@@ -54,18 +54,35 @@ ${TICKS}
 const scopeOf = ({ workspace, team }: Caller): string =>
   `?workspace_uuid=${workspace}${team === null ? '' : `&team_uuid=${team}`}`;
 
+/** What the sandboxes of a place are made of. */
+export interface SandboxMaterial {
+  /** An image with busybox. */
+  readonly image: string;
+  /** More fields of the request. */
+  readonly more: Readonly<Record<string, unknown>>;
+  readonly hasMounts: boolean;
+}
+
+/** Those of the local driver, which has everything. */
+const LOCAL: SandboxMaterial = {
+  image: 'busybox',
+  more: { resources: { cpu: 0.5, memory_mb: 128, disk_mb: 64, pids: 256 } },
+  hasMounts: true,
+};
+
 export async function openPlace(
   platform: WholePlatform,
   kind: CredentialKind,
   { caller, steward }: { caller: Caller; steward: Caller },
+  material = LOCAL,
 ): Promise<Place> {
   const store = `/api/v1/workspace/${caller.workspace}/object-store`;
   const bucket = `held-${randomBytes(8).toString('hex')}`;
   const [scope, stewards] = [scopeOf(caller), scopeOf(steward)];
   await done(platform, 'POST', `${store}/buckets${stewards}`, steward.headers, { name: bucket });
   const [sandbox, publicSandbox, cluster, ssh] = await Promise.all([
-    createSandbox(platform, caller, bucket),
-    createPublicSandbox(platform, caller),
+    createSandbox(platform, caller, bucket, material),
+    createPublicSandbox(platform, caller, material),
     done(platform, 'POST', `/v1/clusters${stewards}`, steward.headers, { name: 'production' }),
     done(platform, 'GET', '/api/ssh', steward.headers),
     putLarge(platform, `${store}/buckets/${bucket}/objects/content${stewards}&key=large`, steward),
@@ -109,11 +126,15 @@ export async function openPlace(
   };
 }
 
-async function createSandbox(platform: WholePlatform, caller: Caller, bucket: string): Promise<string> {
-  const mounts = [{ bucket, path: '/data' }];
-  const resources = { cpu: 0.5, memory_mb: 128, disk_mb: 64, pids: 256 };
+async function createSandbox(
+  platform: WholePlatform,
+  caller: Caller,
+  bucket: string,
+  { image, more, hasMounts }: SandboxMaterial,
+): Promise<string> {
+  const mounts = hasMounts ? { mounts: [{ bucket, path: '/data' }] } : {};
   const path = `/api/containers${scopeOf(caller)}`;
-  const made = await done(platform, 'POST', path, caller.headers, { image: 'busybox', mounts, resources });
+  const made = await done(platform, 'POST', path, caller.headers, { image, ...mounts, ...more });
   const id = String(made['id']);
   const isSettled = async (): Promise<string | null> => {
     const { status, error } = await done(platform, 'GET', `/api/containers/${id}${scopeOf(caller)}`, caller.headers);
@@ -126,8 +147,12 @@ async function createSandbox(platform: WholePlatform, caller: Caller, bucket: st
   return id;
 }
 
-async function createPublicSandbox(platform: WholePlatform, caller: Caller): Promise<string> {
-  const body = { templateID: 'busybox', timeout: 600 };
+async function createPublicSandbox(
+  platform: WholePlatform,
+  caller: Caller,
+  { image }: SandboxMaterial,
+): Promise<string> {
+  const body = { templateID: image, timeout: 600, allow_internet_access: false };
   const made = await done(platform, 'POST', `/e2b/sandboxes${scopeOf(caller)}`, caller.headers, body);
   return `sbx_${String(made['sandboxID'])}`;
 }

@@ -88,7 +88,10 @@ async function openMount({ run }: Place): Promise<Open> {
   const isRefused = async (): Promise<boolean> => {
     // The steward may be a former owner, whose commands end when the role changes: that says nothing about the mount.
     while (!closing.signal.aborted) {
-      state = await Promise.race([run(LOOK, LOOK_SECONDS).catch(String), delay(2_000 * LOOK_SECONDS, 'no response', { ref: false })]);
+      state = await Promise.race([
+        run(LOOK, LOOK_SECONDS).catch(String),
+        delay(2_000 * LOOK_SECONDS, 'no response', { ref: false }),
+      ]);
       if (/Permission denied|Input\/output error/.test(state)) return true;
       await delay(500);
     }
