@@ -2,7 +2,7 @@ import type { EscapeGroup } from './escape-table.ts';
 
 const PROFILE = "the container runtime's seccomp profile allows it";
 
-/** Attempts that a pod does not refuse, with the reason. Those of containerd 1.7. */
+/** Attempts that a pod does not refuse, with the reason. Those of containerd 1.6. */
 export const OPEN_ON_PODS: Readonly<Record<string, string>> = {
   'sets up io_uring': PROFILE,
   'speaks to the hypervisor (vsock)': PROFILE,

@@ -30,7 +30,7 @@ export function renderEscapesPage(): string {
     `What a program in a sandbox may try, and how each driver answers. The tests attempt all ${total} on the \`local\` and the \`docker\``,
     'driver, and behind gVisor on the `local` driver. They fail when one succeeds; each attempt has a control that succeeds where nothing',
     'holds it. gVisor answers some of them by its own kernel, which serves one sandbox alone: these *stay within* the sandbox. Pods of the',
-    'driver `kubernetes` have the seccomp profile of their container runtime instead of ours, here that of containerd 1.7: what it allows is',
+    'driver `kubernetes` have the seccomp profile of their container runtime instead of ours, here that of containerd 1.6: what it allows is',
     '*open*. Pods are not tried with the groups marked `-`, because the cluster decides about them: its network plugin, the `podPidsLimit`, and',
     'evictions ([sandboxes-on-kubernetes.md](sandboxes-on-kubernetes.md#isolation)).',
     '',
