@@ -26,7 +26,7 @@ try {
   const kubernetes = await startKubernetes();
   stops.push(() => kubernetes.stop());
   const { kubeconfig, name, [Symbol.asyncDispose]: remove } = await createSandboxNamespace(kubernetes, 'svc-unused');
-  stops.push(() => remove());
+  stops.push(async () => remove());
   const cluster = { kubeconfig, namespace: name, image: IMAGE, helperImage: HELPER_IMAGE };
   const subjects: Subject[] = [];
   for (const pool of [Number(values.pool), 0]) {
