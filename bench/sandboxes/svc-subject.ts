@@ -23,6 +23,16 @@ export interface SvcOptions {
   readonly prepare?: readonly string[];
   /** Path of `runsc` for sandboxes behind gVisor; if absent, they share the kernel. */
   readonly runsc?: string;
+  /** Where sandboxes are pods; if absent, this machine runs them. */
+  readonly cluster?: BenchCluster;
+}
+
+export interface BenchCluster {
+  readonly kubeconfig: string;
+  readonly namespace: string;
+  /** References of images that the node has. */
+  readonly image: string;
+  readonly helperImage: string;
 }
 
 const READY_MS = 300_000;
@@ -69,7 +79,7 @@ export async function startSvc(options: SvcOptions): Promise<SvcSubject> {
     throw new Error(`svc did not make a sandbox: ${platform.log()}`, { cause: error });
   }
   return {
-    name: `svc${options.runsc === undefined ? '' : ' with gVisor'}, ${pool > 0 ? `${pool} warm` : 'cold'}`,
+    name: `svc${kindOf(options)}, ${pool > 0 ? `${pool} warm` : 'cold'}`,
     pid: platform.ready.pid,
     client,
     make,
@@ -96,10 +106,31 @@ async function warmOf(client: SvcClient, pool: number): Promise<boolean> {
 /** Quotas to lift, so that only the machine limits the measurement. */
 const QUOTAS_TAKEN = ['sandbox_cpus', 'sandbox_memory', 'sandbox_disk', 'terminals'];
 
-function configurationOf({ imageCache, image, pool, runsc }: SvcOptions): string {
+function kindOf({ runsc, cluster }: SvcOptions): string {
+  if (cluster !== undefined) return ' with pods';
+  return runsc === undefined ? '' : ' with gVisor';
+}
+
+function podsOf({ kubeconfig, namespace, image, helperImage }: BenchCluster, name: string): object {
+  return {
+    driver: 'kubernetes',
+    network: 'none',
+    images: [{ name, sources: [{ kind: 'registry', reference: image }] }],
+    kubernetes: {
+      kubeconfig,
+      namespace,
+      helper_image: helperImage,
+      user_namespaces: false,
+      network_policies: 'trust', // what enforces them costs a pod the same, whoever creates it
+    },
+  };
+}
+
+function configurationOf({ imageCache, image, pool, runsc, cluster }: SvcOptions): string {
   const sandboxes = {
     image_cache: imageCache,
     image_registry: '',
+    ...(cluster === undefined ? {} : podsOf(cluster, image)),
     ...(runsc === undefined ? { isolation: 'namespaces' } : { isolation: 'gvisor', runsc }),
     max_per_caller: 100_000,
     max_creates_per_minute: 1_000_000,

@@ -14,15 +14,20 @@ import { resourceCases, type EmptyFiles } from './resource-cases.ts';
 
 export type EscapeGroup = 'kernel' | 'processes' | 'files' | 'network' | 'secrets' | 'volumes' | 'resources';
 
-/**
- * Runs every case against one driver, each with a control that proves it could have failed. `within`: attempts that
- * succeed but affect only the sandbox itself, with the reason. `leaves`: groups that the driver is not tried with.
- */
+export interface EscapeDifferences {
+  /** Attempts that succeed but affect only the sandbox itself, with the reason. */
+  readonly within?: Readonly<Record<string, string>>;
+  /** Attempts that the driver does not refuse, with the reason. */
+  readonly open?: Readonly<Record<string, string>>;
+  /** Groups that the driver is not tried with. */
+  readonly leaves?: readonly EscapeGroup[];
+}
+
+/** Runs every case against one driver, each with a control that proves it could have failed. */
 export function escapeTable(
   make: () => Promise<ContractSubject>,
   files: EmptyFiles,
-  within: Readonly<Record<string, string>> = {},
-  leaves: readonly EscapeGroup[] = [],
+  { within = {}, open = {}, leaves = [] }: EscapeDifferences = {},
 ): void {
   let ground: Ground;
   // Cleaned up at the end in reverse order, each regardless of the others' failures.
@@ -49,9 +54,8 @@ export function escapeTable(
     if (leaves.includes(group)) return;
     describe(`${group}: a sandbox`, () => {
       for (const { title, attempt, control } of cases) {
-        const harmless = within[title];
-        it(harmless === undefined ? `never ${title}` : `${title}, within itself: ${harmless}`, async () => {
-          expect(await attempt(ground)).toMatchObject({ done: harmless !== undefined });
+        it(describeCase(title, within[title], open[title]), async () => {
+          expect(await attempt(ground)).toMatchObject({ done: title in within || title in open });
           expect(await control(ground), 'the control').toMatchObject({ done: true });
         });
       }
@@ -64,4 +68,9 @@ export function escapeTable(
   suite('secrets', secretCases());
   suite('volumes', volumeCases());
   suite('resources', resourceCases(files));
+}
+
+function describeCase(title: string, harmless: string | undefined, allowed: string | undefined): string {
+  if (harmless !== undefined) return `${title}, within itself: ${harmless}`;
+  return allowed === undefined ? `never ${title}` : `${title}: ${allowed}`;
 }

@@ -15,6 +15,6 @@ describeRequiring(NEEDED, 'the escape table behind gVisor', () => {
       return { driver, spec: (name) => sampleSpec(name, { isolation: 'gvisor' }), again, dispose };
     },
     { count: 20_000, diskMb: 64 },
-    WITHIN_GVISOR,
+    { within: WITHIN_GVISOR },
   );
 });

@@ -7,6 +7,7 @@ import { kubernetesRequirement, startKubernetes, type Kubernetes } from '../kube
 import { createSandboxNamespace, HELPER_IMAGE, type SandboxNamespace } from '../kubernetes/sandbox-namespace.ts';
 import { helmRequirement } from '../tunnel/helm.ts';
 import { escapeTable } from './escape-table.ts';
+import { LEFT_ON_PODS, OPEN_ON_PODS } from './on-pods.ts';
 
 const reason = (await kubernetesRequirement()) ?? (await helmRequirement());
 const title = 'the escape table on the Kubernetes driver';
@@ -37,9 +38,6 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       return { driver, spec: (each) => sampleSpec(each), again: () => again(), dispose };
     },
     { count: 60_000, diskMb: 16 },
-    {},
-    // The test cluster's network enforces no policies, the kubelet limits processes and evicts for disk, and a pod that exceeds its
-    // memory ends: docs/sandboxes-on-kubernetes.md says so.
-    ['network', 'secrets', 'volumes', 'resources'],
+    { open: OPEN_ON_PODS, leaves: LEFT_ON_PODS },
   );
 });
