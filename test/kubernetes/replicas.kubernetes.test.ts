@@ -63,7 +63,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       token: created.token,
       clusterName: 'home',
       clusterId,
-      kubeconfig: namespace.kubeconfig,
+      kubeconfig: kubernetes.kubeconfig, // so that kubectl may do anything
       stateFolder: join(replicas.folder, 'agent'),
       environment: {
         TUNNEL_ENABLED: 'true',
