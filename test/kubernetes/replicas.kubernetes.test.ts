@@ -19,6 +19,8 @@ const reason = noPostgres ?? (await kubernetesRequirement()) ?? (await helmRequi
 const title = 'a real cluster whose agent is connected to one of two replicas';
 /** Allows for a busy machine. */
 const BUSY_MS = 120_000;
+/** A cluster and two replicas. */
+const START_MS = 600_000;
 
 interface Sandbox {
   readonly id: string;
@@ -61,7 +63,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       token: created.token,
       clusterName: 'home',
       clusterId,
-      kubeconfig: namespace.kubeconfig,
+      kubeconfig: kubernetes.kubeconfig, // so that kubectl may do anything
       stateFolder: join(replicas.folder, 'agent'),
       environment: {
         TUNNEL_ENABLED: 'true',
@@ -74,7 +76,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       },
     });
     await tunnelOpened(first, clusterId);
-  });
+  }, START_MS);
   afterAll(async () => {
     await agent?.stop();
     await balancer?.[Symbol.asyncDispose]();

@@ -51,7 +51,9 @@ describeRequiring(['postgres'], 'three replicas', () => {
     );
     const keys = Array.from({ length: OBJECTS }, (_, index) => `object-${index}`);
     await Promise.all(
-      keys.map((Key, index) => clients[index % clients.length]?.send(new PutObjectCommand({ Bucket, Key, Body: Key }))),
+      keys.map(async (Key, index) => {
+        await clients[index % clients.length]?.send(new PutObjectCommand({ Bucket, Key, Body: Key }));
+      }),
     );
     const delivered = (): string[] => receiver.received.flatMap(({ event }) => event?.key ?? []);
     await waitFor(() => new Set(delivered()).size === OBJECTS, { timeoutMs: 120_000, description: 'all events' });

@@ -31,7 +31,7 @@ const NEEDS = [
   'command:busybox',
   'command:script',
 ] as const;
-const BUSY_MS = 120_000;
+const BUSY_MS = 240_000;
 const PASSWORD = 'correct horse battery staple';
 /** What each client does before, between and after the restarts. */
 const STEPS = 15;
@@ -220,7 +220,7 @@ async function startAgent(
 }
 
 describeRequiring([...NEEDS], 'a rolling restart under clients that keep connections', () => {
-  it.each(['haproxy', 'nginx'] as const)('is not seen by them behind %s', { timeout: 600_000 }, async (kind) => {
+  it.each(['haproxy', 'nginx'] as const)('is not seen by them behind %s', { timeout: 900_000 }, async (kind) => {
     await using replicas = await createReplicas('["clusters","sandboxes"]');
     const environment = {
       SVC_OWNER_PASSWORD: PASSWORD,

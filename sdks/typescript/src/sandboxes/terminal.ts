@@ -94,7 +94,8 @@ export class Terminal {
   readonly #input = new InputWindow();
   /** Names the last connection that sent input. */
   #inputId: string | undefined;
-  #lostBy = 0;
+  /** Close code of that connection. */
+  #inputLostBy: number | null = null;
   #connection: TerminalConnection | null = null;
   #process: Started | null = null;
   #exit: ProcessExit | null = null;
@@ -213,17 +214,18 @@ export class Terminal {
     const request = { query, session, since, signal };
     this.#connection = await openConnection(this.#transport, this.#sandboxId, request, this.#listener(ready));
     await ready.promise;
+    if (this.#connection === null) return; // lost again
     this.#beginInput(this.#connection);
     this.#inputId = inputId;
     this.#notify('connected');
   }
 
-  #beginInput(connection: TerminalConnection | null): void {
+  #beginInput(connection: TerminalConnection): void {
     const { inputWindowBytes = null, inputTakenBytes } = this.#process ?? {};
-    if (connection === null) return; // lost again
-    if (this.#inputId === undefined) return this.#input.begin(inputWindowBytes);
-    const isReported = inputTakenBytes === null && this.#lostBy === RESTARTING;
-    this.#input.resume(inputWindowBytes, connection, isReported ? 'reported' : (inputTakenBytes ?? null));
+    const isReported = inputTakenBytes === null && this.#inputLostBy === RESTARTING;
+    this.#inputLostBy = null;
+    if (this.#inputId === undefined) this.#input.begin(inputWindowBytes);
+    else this.#input.resume(inputWindowBytes, connection, isReported ? 'reported' : (inputTakenBytes ?? null));
   }
 
   #listener(ready: PromiseWithResolvers<void>): V1Listener {
@@ -262,7 +264,7 @@ export class Terminal {
 
   #lost(code: number, reason: string): void {
     this.#connection = null;
-    this.#lostBy = code;
+    this.#inputLostBy ??= code;
     if (this.#isOver) return;
     const { reconnect = true } = this.#options;
     const session = this.sessionId;
