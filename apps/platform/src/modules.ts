@@ -44,10 +44,13 @@ import { diskForRows } from './disk-reserve.ts';
 import type { Endpoints } from './endpoints.ts';
 import { createKeyRing, type PlatformKeys } from './keys.ts';
 import { BLOBS_FOLDER, openMetadata } from './object-store/open-store.ts';
-import { DEPLOY_FOLDER } from './project-folders.ts';
 import type { ServiceName } from './service-names.ts';
 import { loadPreviewKey, loadSshHostKey } from './shared-secrets.ts';
 import { VERSION } from './version.ts';
+import { fileURLToPath } from 'node:url';
+
+/** Chart and manifest of the cluster agent, shipped with the project. */
+const DEPLOY_FOLDER = fileURLToPath(new URL('../../../deploy', import.meta.url));
 
 /** Of the engine's keys, after the prefix of the store. */
 const ARCHIVES_PREFIX = 'sandbox-archives/';

@@ -206,7 +206,12 @@ export const sandboxesConfigSchema = Type.Object({
     }),
   ),
   max_per_caller: amount(20, 0, 100_000, 'Maximum sandboxes per caller'),
-  max_running: amount(2000, 1, 16_000, 'Maximum running sandboxes per node'),
+  max_running: amount(
+    2000,
+    1,
+    16_000,
+    'Maximum running sandboxes per node; if there are several owners, one can run half of them',
+  ),
   drain_notice_seconds: amount(
     30,
     0,
@@ -216,8 +221,8 @@ export const sandboxesConfigSchema = Type.Object({
   archive_snapshots: Type.Boolean({
     default: true,
     description:
-      'Whether to copy snapshots of the local driver to the engine of the object store, so that every replica can use ' +
-      'them; requires object_store.engine s3 and PostgreSQL',
+      'Whether to copy snapshots of the drivers local and kubernetes to the engine of the object store, so that every ' +
+      'replica can use them; requires object_store.engine s3 and PostgreSQL',
   }),
   max_snapshots_per_caller: amount(20, 0, 100_000, 'Maximum snapshots per caller'),
   max_per_guest: amount(1, 0, 1000, 'Maximum sandboxes per guest'),

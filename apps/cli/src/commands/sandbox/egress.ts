@@ -17,12 +17,12 @@ export function registerSandboxEgress(parent: Command): void {
     .argument('<name or id>')
     .option('--allow <target>', 'Only these hosts and IPv4 ranges (repeatable, or separated by commas)', collect)
     .addOption(
-      new Option('--deny <range>', 'All public addresses except these IPv4 ranges (repeatable, or separated by commas)')
+      new Option('--deny <range>', 'Allow all public addresses except these IPv4 ranges (repeatable, or separated by commas)')
         .argParser(collect)
         .conflicts('allow'),
     )
-    .addOption(new Option('--all', 'All public addresses').conflicts(['allow', 'deny', 'none']))
-    .addOption(new Option('--none', 'Nothing').conflicts(['allow', 'deny']))
+    .addOption(new Option('--all', 'Allow all public addresses').conflicts(['allow', 'deny', 'none']))
+    .addOption(new Option('--none', 'Allow nothing').conflicts(['allow', 'deny']))
     .action((name: string, flags: EgressFlags) =>
       withSandboxes(flags, async ({ find, output, signal }) => {
         const sandbox = await find(name);

@@ -20,7 +20,7 @@ const TEAM_ADMINS = ['team_owner', 'team_admin'] as const;
  * is generated from it. An action missing here is refused.
  */
 export const authorizeTable = {
-  'session:create': byAnybody('Sign in with e-mail and password'),
+  'session:create': byAnybody('Sign in with email and password'),
   'guest:create': byAnybody('Sign in as a guest, if guests are enabled'),
   'password-link:use': byAnybody('Set a password with a single-use link'),
   'invitation:accept': bySelf('Accept an invitation as the signed-in user; without a sign-in, the user is created'),
