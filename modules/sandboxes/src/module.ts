@@ -49,9 +49,11 @@ import { MountServer } from './routes/mounts/mount-server.ts';
 import { MountService } from './domain/mounts/mount-service.ts';
 import { VOLUME } from './routes/volume-routes.ts';
 import { describeMachine, type SandboxesState, type SshPart } from './state.ts';
+import { ForkCopies } from './domain/snapshots/fork-copies.ts';
 import { SnapshotService } from './domain/snapshots/snapshot-service.ts';
 import { VolumeService } from './domain/volumes/volume-service.ts';
 import { usageByWorkspace } from './store/quota-usage.ts';
+import { createForkCopyRepository } from './store/fork-copy-repository.ts';
 import { createSandboxAccessRepository } from './store/sandbox-access-repository.ts';
 import { createSandboxRepository } from './store/sandbox-repository.ts';
 import { createSnapshotRepository } from './store/snapshot-repository.ts';
@@ -218,6 +220,8 @@ async function assemble(deps: SandboxesDependencies) {
   const inside = createInside(base, lifecycle, config);
   const { kysely } = database;
   const { recorder } = events;
+  const copyRepository = createForkCopyRepository(kysely);
+  const forkCopies = new ForkCopies({ context, repository: copyRepository, volumes, mounts: base.parts.mounts });
   const webhooks = createWebhookPart(deps, kysely, context, events.log);
   const access = createSandboxAccess(deps, kysely, context);
   const connections = await createConnections(deps, { kysely, context, service, tickets, recorder, places, access });
@@ -258,6 +262,7 @@ async function assemble(deps: SandboxesDependencies) {
     sweeper,
     tickets,
     usage,
+    forkCopies,
     webhooks,
   };
 }
@@ -333,6 +338,7 @@ async function start(services: Services, log: Logger, signal: AbortSignal): Prom
   const { default: isolation, reason } = services.isolation;
   await services.restorer.removeLeftovers(); // before they count as its own
   const reconciled = await reconcile(context, service, boots, supervisor);
+  await services.forkCopies.recover();
   await context.rules.start();
   await services.templatePart.start();
   const facts = {

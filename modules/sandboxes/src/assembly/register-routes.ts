@@ -24,6 +24,7 @@ import type { SecretService } from '../domain/secrets/secret-service.ts';
 import type { MountService } from '../domain/mounts/mount-service.ts';
 import type { VolumeService } from '../domain/volumes/volume-service.ts';
 import type { TemplateService } from '../domain/templates/template-service.ts';
+import type { ForkCopies } from '../domain/snapshots/fork-copies.ts';
 import type { SnapshotService } from '../domain/snapshots/snapshot-service.ts';
 import { registerEgressRoute } from '../routes/egress-route.ts';
 import { registerExecRoutes } from '../routes/exec-routes.ts';
@@ -66,6 +67,7 @@ export interface RouteDeps {
   readonly secrets: SecretService;
   readonly volumes: VolumeService;
   readonly mounts: MountService;
+  readonly forkCopies: ForkCopies;
   readonly files: FileService;
   readonly commands: CommandService;
   readonly processes: ProcessService;
@@ -99,6 +101,7 @@ export async function registerRoutes(app: HttpApp, deps: RouteDeps): Promise<voi
       snapshots,
       volumes,
       mounts,
+      forkCopies: deps.forkCopies,
       config,
       createLimiter,
       images,

@@ -22,7 +22,7 @@ export const SECRET_NAME: UniqueKey = {
 
 /**
  * Rows as defined by migrations 0020, 0055 to 0059, 0071, 0081, 0087, 0140, 0141, 0143, 0150, 0151, 0170, 0180, 0190, 0200,
- * 0201, 0211, 0220, 0240 and 0250. Times are ISO 8601 UTC, objects are JSON text, booleans are 0 or 1.
+ * 0201, 0211, 0220, 0240, 0250 and 0251. Times are ISO 8601 UTC, objects are JSON text, booleans are 0 or 1.
  */
 export interface SandboxTables {
   sandbox: SandboxRow;
@@ -78,6 +78,16 @@ export interface SandboxTables {
   template_layer: TemplateLayerRow;
   template_log: { build_id: string; sequence: number; at: string; level: string; step: number | null; message: string };
   sandbox_cluster: ClusterRow;
+  sandbox_fork_copy: {
+    id: string;
+    fork_id: string;
+    node: string;
+    workspace_uuid: string;
+    kind: string;
+    name: string;
+    source_name: string;
+    created_at: string;
+  };
   sandbox_webhook: WebhookRow;
   sandbox_webhook_delivery: WebhookDeliveryRow;
   sandbox_ticket: { hash: string; sandbox_id: string; granted: string; expires_at: string };

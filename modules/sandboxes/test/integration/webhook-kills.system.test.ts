@@ -39,7 +39,7 @@ async function serve(file: string): Promise<Served & { kill(): Promise<void> }> 
 it(
   'delivers every event of an acknowledged change, in order, although the platform is killed with deliveries under way',
   {
-    timeout: 240_000,
+    timeout: 600_000,
   },
   async () => {
     await using folder = await temporaryFolder();
@@ -73,7 +73,7 @@ it(
         receiver.taken.flatMap(({ event }) => (event.sandbox_id === id ? [event] : []));
       const isComplete = (id: string): boolean =>
         ['created', 'running'].every((type) => of(id).some((event) => event.type === type));
-      await waitFor(() => created.every(isComplete), { timeoutMs: 120_000 });
+      await waitFor(() => created.every(isComplete), { timeoutMs: 300_000 });
       for (const id of created) {
         const first = (type: string): number => of(id).findIndex((event) => event.type === type);
         expect(first('created')).toBeLessThan(first('running'));
