@@ -32,7 +32,7 @@ describeRequiring(['linux'], 'svc agent', () => {
       const words = await waitFor(async () => {
         const found = (await processFile('cmdline')).split('\0');
         return found.some((each) => each.endsWith('.cache/agent/svc-agent.cjs')) ? found : null;
-      });
+      }, { timeoutMs: 50_000 });
       expect(words).toContain('--optimize-for-size');
       expect(words).not.toContain(PRELOAD);
       expect(await processFile(`task/${child.pid}/children`)).toBe('');
