@@ -18,7 +18,7 @@ const FIRST_INTERVAL_MS = 3_000;
 /** After it: so long must the process have been idle before the next. */
 const INTERVAL_MS = 30_000;
 const IDLE_SHARE = 0.1;
-/** A collection takes some 100 ms, which less garbage is not worth. */
+/** A collection blocks the process for some 100 ms, longer on a busy machine, which less garbage is not worth. */
 const WORTH_BYTES = 8 * 2 ** 20;
 /** A collection of a larger heap would block the process for too long. V8 collects that one by itself. */
 const LARGEST_HEAP_BYTES = 256 * 2 ** 20;

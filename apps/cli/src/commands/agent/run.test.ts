@@ -29,10 +29,13 @@ describeRequiring(['linux'], 'svc agent', () => {
     const gone = once(child, 'exit');
     try {
       const processFile = (name: string) => readFile(`/proc/${child.pid}/${name}`, 'utf8');
-      const words = await waitFor(async () => {
-        const found = (await processFile('cmdline')).split('\0');
-        return found.some((each) => each.endsWith('.cache/agent/svc-agent.cjs')) ? found : null;
-      });
+      const words = await waitFor(
+        async () => {
+          const found = (await processFile('cmdline')).split('\0');
+          return found.some((each) => each.endsWith('.cache/agent/svc-agent.cjs')) ? found : null;
+        },
+        { timeoutMs: 50_000 },
+      );
       expect(words).toContain('--optimize-for-size');
       expect(words).not.toContain(PRELOAD);
       expect(await processFile(`task/${child.pid}/children`)).toBe('');
