@@ -18,7 +18,6 @@ const LACKS: readonly TestedCapability[] = [
   'disk_usage',
   'mounts',
   'oom_survival',
-  'pause',
   'process_limit',
   'snapshots',
   'volumes',

@@ -189,11 +189,9 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     const wanted = { image: 'tiny', cluster: 'home' };
     const refused = (fields: object): Promise<unknown> => api.post('/api/containers', { ...wanted, ...fields });
     await expect(refused({ egress_allow: ['example.com'] })).rejects.toThrow('UNSUPPORTED_EGRESS');
-    await expect(refused({ on_expiry: 'pause' })).rejects.toThrow('PAUSE_UNAVAILABLE');
     await expect(refused({ on_drain: 'snapshot' })).rejects.toThrow('SNAPSHOTS_UNAVAILABLE');
     await expect(refused({ isolation: 'gvisor' })).rejects.toThrow('no RuntimeClass for gVisor');
     const id = await create();
-    await expect(api.post(`/api/containers/${id}/pause`)).rejects.toThrow('PAUSE_UNAVAILABLE');
     await expect(api.post(`/api/containers/${id}/snapshots`)).rejects.toThrow('SNAPSHOTS_UNAVAILABLE');
     await api.delete(`/api/containers/${id}`);
     await vanish(id);

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { driverContract, type ContractSubject, type TestedCapability } from '@svc/sandboxes/testing/driver-contract';
 import { kubernetesSubject, type KubernetesSubject } from '@svc/sandboxes/testing/kubernetes-subject';
 import { runInSandbox } from '@svc/sandboxes/testing/run-in-sandbox';
 import { runningContract } from '@svc/sandboxes/testing/running-contract';
 import { sampleSpec } from '@svc/sandboxes/testing/sample-spec';
-import { skippedTitle } from '@svc/testing';
+import { skippedTitle, temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { helmRequirement } from '../tunnel/helm.ts';
 import { TEST_IMAGE } from './agent-fixture.ts';
@@ -18,9 +19,7 @@ const LACKS: readonly TestedCapability[] = [
   'disk_usage',
   'mounts',
   'oom_survival',
-  'pause',
   'process_limit',
-  'snapshots',
   'volumes',
 ];
 
@@ -30,14 +29,17 @@ const title = 'the Kubernetes driver';
 describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {
   let kubernetes: Kubernetes;
   let namespace: SandboxNamespace;
+  let folder: TemporaryFolder;
 
   beforeAll(async () => {
+    folder = await temporaryFolder();
     kubernetes = await startKubernetes();
     namespace = await createSandboxNamespace(kubernetes, RUNTIME_CLASS);
   });
   afterAll(async () => {
     await namespace?.[Symbol.asyncDispose]();
     await kubernetes?.stop();
+    await folder?.remove();
   });
 
   function subject(owner?: string): KubernetesSubject {
@@ -47,6 +49,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       namespace: name,
       image: TEST_IMAGE,
       helperImage: HELPER_IMAGE,
+      changes: { snapshotFolder: join(folder.path, 'snapshots') },
       ...(owner === undefined ? {} : { owner }),
     });
   }
@@ -137,6 +140,74 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     }
   });
 
+  it('creates a sandbox of another node from an archive, once no pod has it any more', async () => {
+    const [here, there] = [subject('here'), subject('there')];
+    const spec = sampleSpec('moves');
+    const run = async (driver: KubernetesSubject['driver'], script: string): Promise<string> => {
+      const connection = await driver.connect(spec.id, signal());
+      const { stdout } = await runInSandbox(connection, ['sh', '-c', script]);
+      await connection.close();
+      return stdout;
+    };
+    try {
+      for (const { driver } of [here, there]) await driver.open();
+      await here.driver.create(spec, signal());
+      await here.driver.start(spec, signal());
+      await run(here.driver, 'echo kept > /root/file; rm /etc/group; mkfifo /root/pipe; ln /root/file /root/second');
+      const snapshots = need(here.driver.snapshots);
+      await snapshots.take(spec.id, 'snp_moves');
+      const content: Uint8Array[] = [];
+      for await (const chunk of snapshots.archives.read('snp_moves', signal())) content.push(Buffer.from(chunk));
+      const target = need(there.driver.snapshots?.archives);
+      expect(target.format).toBe(snapshots.archives.format);
+      expect(await target.mayContinue(spec.id)).toBe(false);
+      await here.driver.remove(spec.id);
+      expect(await target.mayContinue(spec.id)).toBe(true);
+      const source = (chunks: readonly Uint8Array[]) => ({
+        base: null,
+        open: async function* () {
+          yield* chunks;
+        },
+        openBase: () => Promise.resolve(null),
+      });
+      const half = Buffer.concat(content).subarray(0, 100_000);
+      await expect(target.create(spec, source([half]), signal())).rejects.toMatchObject({ code: 'ROOTFS_FAILED' });
+      expect(await there.driver.isCreated(spec.id)).toBe(false);
+      await target.create(spec, source(content), signal());
+      await there.driver.start(spec, signal());
+      const look = 'cat /root/second; ls /etc/group 2>&1; test -p /root/pipe && stat -c %h /root/file';
+      expect(await run(there.driver, look)).toBe('kept\nls: /etc/group: No such file or directory\n2\n');
+    } finally {
+      await need(here.driver.snapshots).remove('snp_moves');
+      await here.dispose();
+      await there.dispose();
+    }
+  });
+
+  it('begins anew with a pod that a crash left without the files of its snapshot', async () => {
+    const { driver, dispose } = subject('crashed');
+    const [spec, copy] = [sampleSpec('crash-source'), sampleSpec('crash-copy', { snapshotId: 'snp_crash' })];
+    try {
+      await driver.open();
+      await driver.create(spec, signal());
+      await need(driver.snapshots).take(spec.id, 'snp_crash');
+      await driver.create(copy, signal());
+      const pods = ['-n', namespace.name, 'pods', '-l', `svc.dev/sandbox=${copy.id}`];
+      await kubernetes.kubectl('annotate', '--overwrite', ...pods, 'svc.dev/sandbox-state=filling');
+      await expect.poll(() => driver.isCreated(copy.id)).toBe(false);
+      await expect(driver.start(copy, signal())).rejects.toMatchObject({ code: 'ROOTFS_FAILED' });
+      const uid = ['get', ...pods, '-o', 'jsonpath={.items[*].metadata.uid}'];
+      const before = await kubernetes.kubectl(...uid);
+      await driver.create(copy, signal());
+      expect(await kubernetes.kubectl(...uid)).not.toBe(before);
+      await driver.start(copy, signal());
+      expect(await driver.inspect(copy.id)).toMatchObject({ running: true });
+    } finally {
+      await need(driver.snapshots).remove('snp_crash');
+      await dispose();
+    }
+  });
+
   it('gives programs neither the account of the pod nor more privileges', async () => {
     const { driver, dispose } = subject('privileges');
     const spec = sampleSpec('privileges');
@@ -189,3 +260,8 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     }
   });
 });
+
+function need<Value>(value: Value | undefined): Value {
+  if (value === undefined) throw new Error('the driver has no snapshots');
+  return value;
+}

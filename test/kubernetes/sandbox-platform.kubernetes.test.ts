@@ -15,6 +15,7 @@ const title = 'a platform with sandboxes as pods';
 interface Sandbox {
   readonly id: string;
   readonly status: string;
+  readonly paused_at: string | null;
   readonly error: { readonly code: string } | null;
 }
 
@@ -118,20 +119,54 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
         'egress_rules',
         'mounts',
         'oom_survival',
-        'pause',
         'process_limit',
-        'snapshots',
         'templates',
         'volumes',
       ],
     });
     const id = await create();
-    await expect(api.post(`/api/containers/${id}/pause`)).rejects.toThrow('PAUSE_UNAVAILABLE');
-    await expect(api.post(`/api/containers/${id}/snapshots`)).rejects.toThrow('SNAPSHOTS_UNAVAILABLE');
     await expect(api.post('/api/volumes', { name: 'data' })).rejects.toThrow('VOLUMES_UNAVAILABLE');
     const limited = { image: 'tiny', network: 'egress', egress_allow: ['example.com'] };
     await expect(api.post('/api/containers', limited)).rejects.toThrow('UNSUPPORTED_EGRESS');
     await api.delete(`/api/containers/${id}`);
+    await vanish();
+  });
+
+  it('pauses a sandbox, also across its own restart, and any access resumes it', async () => {
+    const id = await create();
+    await run(id, '(trap "" HUP TERM; exec sleep 1000) >/dev/null 2>&1 & echo $! > /root/pid');
+    const paused = await api.post<Sandbox>(`/api/containers/${id}/pause`);
+    expect(paused.paused_at).not.toBeNull();
+    await platform.kill();
+    await start();
+    expect((await api.get<Sandbox>(`/api/containers/${id}`)).paused_at).toBe(paused.paused_at);
+    expect(await run(id, 'cut -d" " -f3 /proc/$(cat /root/pid)/stat')).toBe('S\n');
+    expect((await api.get<Sandbox>(`/api/containers/${id}`)).paused_at).toBeNull();
+    await api.delete(`/api/containers/${id}`);
+    await vanish();
+  });
+
+  it('creates sandboxes from snapshots, and forks, with the files of that moment', async () => {
+    const id = await create();
+    await run(id, 'echo one > /root/file; rm /etc/passwd; mkdir -p /srv/new; chmod 700 /srv/new');
+    const { id: snapshot } = await api.post<{ id: string }>(`/api/containers/${id}/snapshots`, { name: 'first' });
+    await run(id, 'echo two > /root/file');
+    const look = 'cat /root/file; ls /etc/passwd 2>/dev/null; stat -c %a /srv/new';
+    const made = await api.post<Sandbox>('/api/containers', { snapshot_id: snapshot, network: 'none' });
+    await become(made.id, 'running');
+    expect(await run(made.id, look)).toBe('one\n700\n');
+    const { containers } = await api.post<{ containers: Sandbox[] }>(`/api/containers/${id}/fork`, { count: 1 });
+    for (const fork of containers) {
+      await become(fork.id, 'running');
+      expect(await run(fork.id, look)).toBe('two\n700\n');
+    }
+    await api.delete(`/api/snapshots/${snapshot}`);
+    await api.post(`/api/containers/${made.id}/stop`);
+    await become(made.id, 'stopped');
+    await api.post(`/api/containers/${made.id}/start`);
+    await become(made.id, 'running');
+    expect(await run(made.id, look)).toBe('one\n700\n');
+    for (const each of [id, made.id, ...containers.map((fork) => fork.id)]) await api.delete(`/api/containers/${each}`);
     await vanish();
   });
 

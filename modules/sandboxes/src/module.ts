@@ -42,6 +42,7 @@ import { createTemplatePart, observeTemplates } from './assembly/template-module
 import { createSecretPart } from './assembly/secret-module.ts';
 import { createPreviewPart } from './assembly/preview-module.ts';
 import { createPlaces } from './assembly/places.ts';
+import { createWebhookPart } from './assembly/webhook-module.ts';
 import { sandboxQuotas } from './quotas.ts';
 import { createCallerLimiter, perMinute } from './routes/per-minute.ts';
 import { MountServer } from './routes/mounts/mount-server.ts';
@@ -112,6 +113,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
       ...describeHoldings(await services.volumeRepository.count(workspaceUuid), 'volume', 'volumes'),
       ...describeHoldings(await services.secretRepository.count(workspaceUuid), 'secret', 'secrets'),
       ...describeHoldings(await services.templates.count(workspaceUuid), 'template', 'templates'),
+      ...describeHoldings(await services.webhooks.count(workspaceUuid), 'webhook', 'webhooks'),
     ],
     quotaUsage: async (uuids) =>
       sumUsage([zeroUsage(sandboxQuotas), ...(await usageByWorkspace(services.kysely, uuids)).values()]),
@@ -216,6 +218,7 @@ async function assemble(deps: SandboxesDependencies) {
   const inside = createInside(base, lifecycle, config);
   const { kysely } = database;
   const { recorder } = events;
+  const webhooks = createWebhookPart(deps, kysely, context, events.log);
   const access = createSandboxAccess(deps, kysely, context);
   const connections = await createConnections(deps, { kysely, context, service, tickets, recorder, places, access });
   const { close: closeConnections, ...doors } = connections;
@@ -255,6 +258,7 @@ async function assemble(deps: SandboxesDependencies) {
     sweeper,
     tickets,
     usage,
+    webhooks,
   };
 }
 
@@ -317,7 +321,8 @@ async function start(services: Services, log: Logger, signal: AbortSignal): Prom
   if (!status.available) {
     log.warn({ reason: status.reason, install: status.install }, 'sandboxes are off');
     // Those of clusters need no driver of this node.
-    for (const each of [services.sweeper, services.events, services.usage, services.hub]) each.start();
+    const { sweeper, events, usage, hub, webhooks } = services;
+    for (const each of [sweeper, events, usage, hub, webhooks]) each.start();
     return;
   }
   signal.throwIfAborted();
@@ -344,6 +349,7 @@ async function start(services: Services, log: Logger, signal: AbortSignal): Prom
     services.hub,
     services.pool,
     services.nodePart,
+    services.webhooks,
   ])
     each.start();
   context.archives?.start();
@@ -369,6 +375,7 @@ async function close(services: Services): Promise<void> {
   await context.queue.idle();
   await context.live.close();
   await services.events.close();
+  await services.webhooks.close();
   await services.driver.close();
   services.mountServer.close();
   await services.images.close();

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { backgroundClock, systemRandom } from '@svc/runtime';
 import type { SandboxesConfig } from '../config.ts';
 import type { SandboxesDependencies } from './dependencies.ts';
@@ -62,7 +63,7 @@ async function dockerDriver({ deps, catalog, images }: DriverDeps): Promise<Sand
 /** Address of the API server inside any cluster. */
 const CLUSTER_HOST = { host: 'kubernetes.default.svc', port: '443' } as const;
 
-async function kubernetesDriver({ deps, catalog }: DriverDeps): Promise<SandboxDriver> {
+async function kubernetesDriver({ deps, folder, catalog }: DriverDeps): Promise<SandboxDriver> {
   const { kubernetes, nameservers } = deps.config;
   const { kubeconfig } = kubernetes;
   const { inClusterAccess, kubeconfigAccess } = await import('@svc/kube');
@@ -82,6 +83,7 @@ async function kubernetesDriver({ deps, catalog }: DriverDeps): Promise<SandboxD
     nameservers,
     deniedNetworks: kubernetes.denied_networks,
     networkPolicies: kubernetes.network_policies,
+    snapshotFolder: join(folder, 'pod-snapshots'),
     clock: deps.clock ?? backgroundClock,
     random: systemRandom,
     log: deps.log,

@@ -9,6 +9,7 @@ import type { Tickets } from '../domain/tickets.ts';
 import type { SandboxDriver } from '../domain/driver.ts';
 import type { E2bPart } from './e2b-module.ts';
 import type { ClusterPart } from './cluster-module.ts';
+import type { WebhookPart } from './webhook-module.ts';
 import type { EventPart } from './event-module.ts';
 import type { CommandService } from '../domain/exec/command-service.ts';
 import type { ProcessService } from '../domain/processes/process-service.ts';
@@ -42,6 +43,7 @@ import { registerSshRoutes } from '../routes/ssh-routes.ts';
 import { registerTemplateRoutes } from '../routes/template-routes.ts';
 import { registerTicketRoutes } from '../routes/ticket-routes.ts';
 import { registerVolumeRoutes } from '../routes/volume-routes.ts';
+import { registerWebhookRoutes } from '../routes/webhook-routes.ts';
 import { registerWatchRoutes, WatchCounts } from '../routes/watch-routes.ts';
 
 /** Sandboxes are served under both names; `containers` is the older one. */
@@ -73,6 +75,7 @@ export interface RouteDeps {
   readonly ssh: SshListener | null;
   readonly e2b: E2bPart;
   readonly clusterPart: ClusterPart;
+  readonly webhooks: WebhookPart;
 }
 
 /** Registers every route of the module in its own scope, because errors use the shape of the sandbox contract. */
@@ -105,6 +108,7 @@ export async function registerRoutes(app: HttpApp, deps: RouteDeps): Promise<voi
     registerSecretRoutes(scope, secrets);
     clusterPart.registerRoutes(scope);
     registerVolumeRoutes(scope, { volumes, createLimiter });
+    registerWebhookRoutes(scope, deps.webhooks.service, config.webhooks.timeout_seconds);
     await registerTemplateRoutes(scope, { templates, config, createLimiter });
     for (const prefix of PREFIXES) {
       registerSandboxRoutes(scope, { prefix, isolation, secrets, templates, clusters, ...snapshotRoutes });

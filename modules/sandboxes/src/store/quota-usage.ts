@@ -16,7 +16,7 @@ import { sandboxQuotas } from '../quotas.ts';
 import type { SandboxTables } from './tables.ts';
 
 const { sandboxes, sandbox_cpus, sandbox_memory, sandbox_disk, snapshots } = sandboxQuotas;
-const { templates, template_builds, terminals, secrets, volumes } = sandboxQuotas;
+const { templates, template_builds, terminals, secrets, volumes, webhooks } = sandboxQuotas;
 
 /** Blocks other counts of the workspace, its owner and the caller until the transaction ends. */
 export async function enterGate(
@@ -117,6 +117,14 @@ const SOURCES: readonly Source[] = [
       (await secretCounts(kysely, uuids)).map((row) => [row.workspace_uuid, { [secrets.name]: Number(row.secrets) }]),
   },
   {
+    counts: [webhooks],
+    read: async (kysely, uuids) =>
+      (await webhookCounts(kysely, uuids)).map((row) => [
+        row.workspace_uuid,
+        { [webhooks.name]: Number(row.webhooks) },
+      ]),
+  },
+  {
     counts: [templates],
     read: async (kysely, uuids) =>
       (await templateCounts(kysely, uuids)).map((row) => [
@@ -174,6 +182,15 @@ function secretCounts(kysely: Kysely<SandboxTables>, workspaceUuids: readonly st
   return kysely
     .selectFrom('workspace_secret')
     .select(({ fn }) => ['workspace_uuid', fn.countAll().as('secrets')])
+    .where('workspace_uuid', 'in', [...workspaceUuids])
+    .groupBy('workspace_uuid')
+    .execute();
+}
+
+function webhookCounts(kysely: Kysely<SandboxTables>, workspaceUuids: readonly string[]) {
+  return kysely
+    .selectFrom('sandbox_webhook')
+    .select(({ fn }) => ['workspace_uuid', fn.countAll().as('webhooks')])
     .where('workspace_uuid', 'in', [...workspaceUuids])
     .groupBy('workspace_uuid')
     .execute();

@@ -26,7 +26,6 @@ describe('sandboxes in connected clusters', () => {
     await migrate(database, migrations);
     access = fakeAccess();
     pods = new FakeDriver();
-    pods.lacks.add('pause');
     own = { a: new FakeDriver(), b: new FakeDriver() };
     clusters = new FakeClusters(pods);
     const start = (node: 'a' | 'b'): Promise<TestPlatform> =>
@@ -157,15 +156,19 @@ describe('sandboxes in connected clusters', () => {
     await dial('b');
     const refusals = [
       [{ egress_allow: ['example.com'], network: 'egress' }, 'UNSUPPORTED_EGRESS'],
-      [{ on_expiry: 'pause' }, 'PAUSE_UNAVAILABLE'],
       [{ on_drain: 'snapshot' }, 'SNAPSHOTS_UNAVAILABLE'],
       [{ on_node_lost: 'restore' }, 'RESTORE_UNAVAILABLE'],
       [{ isolation: 'gvisor' }, 'UNSUPPORTED_ISOLATION'],
     ] as const;
     for (const [fields, code] of refusals) expect((await create(a, fields)).body['code']).toBe(code);
+  });
+
+  it('pause where the tunnel is', async () => {
+    await dial('b');
     const id = await running(b);
     const paused = await b.call('POST', `/api/sandboxes/${id}/pause`, { caller: a.owner });
-    expect(paused.body['code']).toBe('PAUSE_UNAVAILABLE');
+    expect(paused).toMatchObject({ status: 200, body: { status: 'running' } });
+    expect(pods.sandboxes.get(id)?.paused).toBe(true);
   });
 
   it('answer 503 with the name of the cluster while it is away, and continue when it returns', async () => {

@@ -1,10 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
 import { createMaker, HeldRights, type Action, type Maker } from '@svc/access';
 import { defineErrors } from '@svc/errors';
 import { createLogger } from '@svc/telemetry';
 import { fakeAccess, fakeClock, type FakeCaller } from '@svc/testing';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MountService } from '../../src/domain/mounts/mount-service.ts';
 import { MountServer, type ServedBuckets } from '../../src/routes/mounts/mount-server.ts';
 import { FakeDriver } from '../support/fake-driver.ts';
@@ -272,6 +273,7 @@ describe('the right of a mount', () => {
   let buckets: FakeBuckets;
   let server: Server;
   let url: string;
+  let rights: HeldRights;
   const sandboxes = new Map<string, object>();
   const mount = (id: string, maker: Maker, readOnly: boolean): void => {
     const mounted = { bucket: 'photos', bucketId: 7, prefix: 'a/', path: '/data', readOnly, maker };
@@ -285,7 +287,7 @@ describe('the right of a mount', () => {
     buckets.ids.set(`${owner.workspaceUuid}/photos`, 7);
     sandboxes.clear();
     mount('sbx', { principalId: member.principal.id, tokenId: null }, false);
-    const rights = new HeldRights({
+    rights = new HeldRights({
       nowMs: () => clock.nowMs(),
       setTimer: (callback, delayMs) => clock.setTimer(callback, delayMs),
       onError: () => undefined,
@@ -306,8 +308,9 @@ describe('the right of a mount', () => {
     server.close();
   });
 
-  const ask = async (path = 'sbx/lease') => {
-    const response = await fetch(`${url}/${path}`);
+  const connections = () => promisify(server.getConnections.bind(server))();
+  const ask = async (path = 'sbx/lease', signal?: AbortSignal) => {
+    const response = await fetch(`${url}/${path}`, signal === undefined ? {} : { signal });
     return [response.status, ((await response.json()) as { errno?: string }).errno];
   };
 
@@ -377,6 +380,26 @@ describe('the right of a mount', () => {
     }
     expect(actual).toEqual(expected);
     expect(actual).toMatchObject({ 'guest of the team': { reads: true, writes: false }, member: { writes: true } });
+  });
+
+  it('is held no longer than that of others for a request that was given up while it was checked', async () => {
+    const checked = Promise.withResolvers<boolean>();
+    const asked = Promise.withResolvers<void>();
+    vi.spyOn(buckets, 'exists').mockImplementationOnce(() => {
+      asked.resolve();
+      return checked.promise;
+    });
+    const givenUp = new AbortController();
+    const request = ask('sbx/lease', givenUp.signal);
+    await asked.promise;
+    givenUp.abort();
+    await expect(request).rejects.toThrow();
+    await vi.waitUntil(async () => (await connections()) === 0, { timeout: 15_000 });
+    checked.resolve(true);
+    await vi.waitUntil(() => rights.size === 1, { timeout: 15_000 });
+    await clock.advance(11_000);
+    expect(rights.size).toBe(0);
+    expect(buckets.served).toEqual([]);
   });
 
   it.each([

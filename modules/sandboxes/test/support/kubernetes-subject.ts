@@ -42,6 +42,7 @@ export function kubernetesSubject(options: KubernetesSubjectOptions): Kubernetes
       nameservers: [],
       deniedNetworks: [],
       networkPolicies: 'trust',
+      snapshotFolder: null,
       clock: systemClock,
       random: systemRandom,
       log: createLogger({ level: 'error', name: 'test' }),

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"archive/tar"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -40,7 +41,7 @@ func sendArchive(s *stream, r *request) (any, *failure) {
 	}
 	s.event(map[string]any{"type": "begun"})
 	out := &dataWriter{stream: s, buffer: make([]byte, dataHead+frame.MaxDataBytes-1)}
-	p := &packer{archive: tar.NewWriter(out), device: uint64(stat.Dev), links: map[uint64]string{}, buffer: make([]byte, 64<<10)}
+	p := &packer{archive: tar.NewWriter(out), device: uint64(stat.Dev), links: map[fileID]string{}, buffer: make([]byte, 64<<10)}
 	err = p.folder(fd, "", 0)
 	if err == nil {
 		err = p.archive.Close()
@@ -87,11 +88,16 @@ func (w *dataWriter) flush() error {
 	return nil
 }
 
+// fileID identifies a file. Files of one overlay may report several devices.
+type fileID struct{ device, inode uint64 }
+
 type packer struct {
 	archive *tar.Writer
-	// device is the file system that is archived. (Files of one overlay may report several devices.)
-	device  uint64
-	links   map[uint64]string
+	// device is the file system that is archived.
+	device uint64
+	// root is set for the archive of a whole root; nil for a folder's.
+	root    *rootLimits
+	links   map[fileID]string
 	buffer  []byte
 	entries int64
 	skipped int64
@@ -135,7 +141,17 @@ func (p *packer) entry(folder int, prefix, name string, depth int) error {
 		Name: prefix + name, Mode: int64(stat.Mode & 0o7777), Uid: int(stat.Uid), Gid: int(stat.Gid),
 		ModTime: time.Unix(int64(stat.Mtim.Sec), int64(stat.Mtim.Nsec)),
 	}
-	switch stat.Mode & unix.S_IFMT {
+	kind := stat.Mode & unix.S_IFMT
+	if p.root != nil {
+		if p.root.mounts["/"+header.Name] && kind != unix.S_IFDIR {
+			return nil // such as /etc/hosts, which each sandbox has for itself
+		}
+		if kind == unix.S_IFIFO {
+			header.Typeflag = tar.TypeFifo
+			return p.write(header)
+		}
+	}
+	switch kind {
 	case unix.S_IFDIR:
 		return p.subfolder(folder, name, header, depth)
 	case unix.S_IFREG:
@@ -168,8 +184,13 @@ func (p *packer) subfolder(folder int, name string, header *tar.Header, depth in
 		_ = unix.Close(fd)
 		return err
 	}
+	isMount := uint64(stat.Dev) != p.device
+	if p.root != nil {
+		isMount = p.root.mounts["/"+header.Name]
+		header.PAXRecords = attributeRecords(fd)
+	}
 	header.Typeflag, header.Name = tar.TypeDir, header.Name+"/"
-	if err := p.write(header); err != nil || uint64(stat.Dev) != p.device {
+	if err := p.write(header); err != nil || isMount {
 		_ = unix.Close(fd)
 		return err
 	}
@@ -196,16 +217,23 @@ func (p *packer) file(folder int, name string, header *tar.Header) error {
 	}
 	header.Typeflag = tar.TypeReg
 	if stat.Nlink > 1 {
-		if first, known := p.links[stat.Ino]; known {
+		id := fileID{uint64(stat.Dev), stat.Ino}
+		if first, known := p.links[id]; known {
 			header.Typeflag, header.Linkname = tar.TypeLink, first
 			return p.write(header)
 		}
 		if len(p.links) < maxKnownLinks {
-			p.links[stat.Ino] = header.Name
+			p.links[id] = header.Name
 		}
 	}
 	header.Size = stat.Size
-	if err := p.write(header); err != nil {
+	if p.root != nil {
+		header.PAXRecords = attributeRecords(fd)
+		if p.root.bytes += stat.Size; p.root.bytes > p.root.maxBytes {
+			return archiveTooLarge(fmt.Sprintf("its files have more than %d bytes", p.root.maxBytes))
+		}
+	}
+	if err := p.write(header); err != nil || p.archive == nil {
 		return err
 	}
 	return p.content(fd, header)
@@ -235,5 +263,14 @@ func (p *packer) content(fd int, header *tar.Header) error {
 
 func (p *packer) write(header *tar.Header) error {
 	p.entries++
+	if p.root != nil && p.entries > p.root.maxEntries {
+		return archiveTooLarge(fmt.Sprintf("it has more than %d files", p.root.maxEntries))
+	}
+	if p.archive == nil {
+		return nil // only measured
+	}
+	if p.root != nil {
+		header.Format = tar.FormatPAX // for exact times
+	}
 	return p.archive.WriteHeader(header)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"svc.dev/sandbox-agent/internal/frame"
 )
@@ -15,7 +16,7 @@ const (
 )
 
 // features lists what was added after version 1 of the protocol. A sandbox keeps the helper that it was started with.
-var features = []string{"processes", "users", "attributes", "compose"}
+var features = []string{"processes", "users", "attributes", "compose", "pause", "root"}
 
 // conn is a connection from the platform. Only the platform opens streams.
 type conn struct {
@@ -24,10 +25,17 @@ type conn struct {
 	writing sync.Mutex
 	mu      sync.Mutex
 	streams map[uint32]*stream
+	// pings counts those that wait for the end of a pause.
+	pings atomic.Int32
+	gone  chan struct{}
+}
+
+func newConn(a *agent, file *os.File) *conn {
+	return &conn{agent: a, file: file, streams: map[uint32]*stream{}, gone: make(chan struct{})}
 }
 
 func (a *agent) serve(file *os.File) {
-	c := &conn{agent: a, file: file, streams: map[uint32]*stream{}}
+	c := newConn(a, file)
 	defer c.close()
 	c.sendJSON(frame.Hello, 0, map[string]any{"protocol": protocolVersion, "pid": os.Getpid(), "features": features})
 	reader := frame.NewReader(file)
@@ -43,7 +51,7 @@ func (a *agent) serve(file *os.File) {
 func (c *conn) dispatch(f frame.Frame) bool {
 	switch f.Type {
 	case frame.Ping:
-		return c.send(frame.Pong, f.Stream, f.Payload) == nil
+		return c.pong(f)
 	case frame.Open:
 		return c.open(f)
 	}
@@ -66,6 +74,23 @@ func (c *conn) dispatch(f frame.Frame) bool {
 		return true
 	}
 	return false
+}
+
+// pong answers a ping, if the sandbox is paused after its resume.
+func (c *conn) pong(f frame.Frame) bool {
+	if c.agent.pauser.barrier() == nil {
+		return c.send(frame.Pong, f.Stream, f.Payload) == nil
+	}
+	if c.pings.Add(1) > maxWaitingPings {
+		return false
+	}
+	go func() {
+		defer c.pings.Add(-1)
+		if c.agent.pauser.await(c.gone) {
+			_ = c.send(frame.Pong, f.Stream, f.Payload)
+		}
+	}()
+	return true
 }
 
 func (c *conn) open(f frame.Frame) bool {
@@ -103,6 +128,7 @@ func (c *conn) finish(s *stream, result any, failure *failure) {
 
 func (c *conn) close() {
 	_ = c.file.Close()
+	close(c.gone)
 	c.mu.Lock()
 	streams := c.streams
 	c.streams = map[uint32]*stream{}

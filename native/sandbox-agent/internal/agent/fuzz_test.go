@@ -26,7 +26,7 @@ func nowhere(t testing.TB) *conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = file.Close() })
-	return &conn{agent: &agent{sessionTable: newSessionTable(), processes: newProcessTable(), quit: make(chan struct{})}, file: file, streams: map[uint32]*stream{}}
+	return newConn(&agent{sessionTable: newSessionTable(), processes: newProcessTable(), quit: make(chan struct{})}, file)
 }
 
 // FuzzExtract checks that no archive writes outside its folder or beyond its limits, and that no descriptor stays open.

@@ -16,7 +16,7 @@ func TestNothingFollowsTheEndOfAStreamThatLeaves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &conn{agent: &agent{}, file: theirs, streams: map[uint32]*stream{}}
+	c := newConn(&agent{}, theirs)
 	const streams = 60
 	ended := make(chan struct{})
 	go func() {

@@ -44,6 +44,8 @@ func (a *agent) startProcess(s *stream, r *request) (any, *failure) {
 }
 
 func (a *agent) spawn(spec *command, files []uintptr, attr *unix.SysProcAttr) (int, <-chan unix.WaitStatus, *failure) {
+	a.pauser.spawning.RLock()
+	defer a.pauser.spawning.RUnlock()
 	pid, done, err := a.reaper.Start(spec.path, spec.argv, &syscall.ProcAttr{Dir: spec.cwd, Env: spec.env, Files: files, Sys: attr})
 	if err != nil {
 		return 0, nil, fromError(err)

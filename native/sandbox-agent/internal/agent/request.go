@@ -2,6 +2,7 @@ package agent
 
 import (
 	"errors"
+	"os"
 
 	"golang.org/x/sys/unix"
 
@@ -50,6 +51,8 @@ type request struct {
 	MaxRatio   int64 `json:"max_ratio"`
 	MaxWatches int   `json:"max_watches"`
 
+	Architecture string `json:"architecture"`
+
 	Port uint16 `json:"port"`
 }
 
@@ -78,6 +81,9 @@ func (f *failure) Error() string { return f.Message }
 func fail(code, message string) *failure { return &failure{Code: code, Message: message} }
 
 func (a *agent) handle(s *stream, r *request) (any, *failure) {
+	if !servedWhilePaused(r.Op) && !a.pauser.await(s.done) {
+		return nil, fail("ABORTED", "the stream was reset")
+	}
 	switch r.Op {
 	case "process.start":
 		return a.startProcess(s, r)
@@ -131,8 +137,22 @@ func (a *agent) handle(s *stream, r *request) (any, *failure) {
 		return dialPort(s, r)
 	case "sftp":
 		return serveSftp(s)
+	case "root.measure":
+		return measureRoot(r)
+	case "root.save":
+		return saveRoot(s, r)
+	case "root.restore":
+		return restoreRoot(s, r)
 	case "usage":
 		return readUsage()
+	case "pause":
+		if failed := a.pauser.pause(os.Getpid()); failed != nil {
+			return nil, failed
+		}
+		return map[string]any{}, nil
+	case "resume":
+		a.pauser.resume(os.Getpid())
+		return map[string]any{}, nil
 	case "shutdown":
 		a.shutdown()
 		return map[string]any{}, nil

@@ -80,6 +80,7 @@ type agent struct {
 	connections atomic.Int32
 	*sessionTable
 	processes *processTable
+	pauser    pauser
 	quit      chan struct{}
 	once      atomic.Bool
 }

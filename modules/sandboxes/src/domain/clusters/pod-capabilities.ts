@@ -5,6 +5,5 @@ export const POD_LACKS: ReadonlySet<DeclaredCapability> = new Set([
   'disk_limit',
   'disk_usage',
   'oom_survival',
-  'pause',
   'process_limit',
 ]);

@@ -32,6 +32,9 @@ const RECEIVED = Buffer.allocUnsafeSlow(256 * 1024);
 const MAX_ERROR_PATH = 4096;
 const LOST: Outcome = { ok: false, code: 'LOST', message: 'the connection to the sandbox was lost' };
 
+/** What was added after the first version of PROTOCOL.md. */
+export type HelperFeature = 'processes' | 'users' | 'attributes' | 'compose' | 'pause' | 'root';
+
 /** An operation of PROTOCOL.md and its parameters. */
 export type HelperRequest = { readonly op: string } & Readonly<Record<string, unknown>>;
 
@@ -136,12 +139,17 @@ export class HelperConnection implements StreamCarrier {
     return stream;
   }
 
+  /** Whether the helper has a feature of PROTOCOL.md. */
+  has(feature: HelperFeature): boolean {
+    return this.#features.has(feature);
+  }
+
   /**
    * Throws HELPER_OUTDATED if the helper lacks a feature, because its sandbox was started by an earlier version. It would
    * ignore the parameters of the feature.
    */
-  require(feature: 'processes' | 'users' | 'attributes' | 'compose'): void {
-    if (!this.#features.has(feature)) throw sandboxErrors.HELPER_OUTDATED({ details: { feature } });
+  require(feature: HelperFeature): void {
+    if (!this.has(feature)) throw sandboxErrors.HELPER_OUTDATED({ details: { feature } });
   }
 
   /** Runs an operation that only returns a result. */

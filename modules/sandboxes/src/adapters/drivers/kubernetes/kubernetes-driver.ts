@@ -1,4 +1,3 @@
-import { isAppError, type AppError } from '@svc/errors';
 import { isStatusError } from '@svc/kube';
 import { execRoute, openExec, type ExecTarget } from '@svc/kube/exec';
 import { pause } from '@svc/runtime';
@@ -15,11 +14,10 @@ import {
 } from '../../../domain/driver.ts';
 import { POD_LACKS } from '../../../domain/clusters/pod-capabilities.ts';
 import { HelperConnection } from '../../../domain/helper/helper-connection.ts';
-import { sandboxErrors, type CauseCode } from '../../../errors.ts';
-import { formatReference, parseReference } from '../../images/registry/reference.ts';
+import { sandboxErrors } from '../../../errors.ts';
 import { HELPER_PATH } from '../local/oci-config.ts';
 import { PodExecStream, runInPod } from './exec-stream.ts';
-import { FIELD_MANAGER, POD, podName, SANDBOX_CONTAINER, stateChange } from './names.ts';
+import { FIELD_MANAGER, POD, podName, SANDBOX_CONTAINER, SANDBOX_LABEL, stateChange, type PodState } from './names.ts';
 import {
   closeCluster,
   NO_EGRESS,
@@ -27,9 +25,11 @@ import {
   type KubernetesDriverOptions,
   type OpenCluster,
 } from './open-cluster.ts';
-import { sandboxPod } from './pod-request.ts';
+import { imageReference, sandboxPod } from './pod-request.ts';
 import { PodUsage, UNMEASURED } from './pod-usage.ts';
-import type { PodTrouble, PodView } from './pod-view.ts';
+import { filesGone, kubeFailure, NOT_RUNNING, notRunning, troubleError } from './pod-failure.ts';
+import { PodSnapshots, type SavedRoot } from './pod-snapshots.ts';
+import { isRunning, isUp, type PodView } from './pod-view.ts';
 
 /** Includes the start of two probes, whose image may have to be pulled. */
 const OPEN_LIMIT_MS = 240_000;
@@ -50,6 +50,7 @@ export class KubernetesDriver implements SandboxDriver {
   readonly parallelStarts = 16;
   readonly lacks: ReadonlySet<DeclaredCapability> = POD_LACKS;
   readonly #options: KubernetesDriverOptions;
+  readonly snapshots?: PodSnapshots;
   readonly #usage: PodUsage;
   #cluster: OpenCluster | null = null;
   #status: DriverStatus = { available: false, reason: 'not started', install: null };
@@ -58,6 +59,15 @@ export class KubernetesDriver implements SandboxDriver {
     this.#options = options;
     this.name = options.name ?? 'kubernetes';
     this.#usage = new PodUsage(options.clock);
+    const { snapshotFolder } = options;
+    if (snapshotFolder === null) return;
+    this.snapshots = new PodSnapshots({
+      folder: snapshotFolder,
+      driver: this.name,
+      withHelper: (id, freezes, work) => this.#withHelper(id, freezes, work),
+      create: (spec, saved, signal) => this.#create(spec, saved, signal),
+      isHeld: async (id) => this.#isHeld(id),
+    });
   }
 
   async open(stop?: AbortSignal): Promise<DriverStatus> {
@@ -85,26 +95,35 @@ export class KubernetesDriver implements SandboxDriver {
   }
 
   async create(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
+    const { snapshotId = null } = spec;
+    if (snapshotId === null) return this.#create(spec, null, signal);
+    const { snapshots } = this;
+    if (snapshots === undefined) throw sandboxErrors.SNAPSHOTS_UNAVAILABLE({ details: { driver: this.name } });
+    return this.#create(spec, () => snapshots.open(snapshotId), signal);
+  }
+
+  /** `saved` has the files; null: the image has them. */
+  async #create(spec: SandboxSpec, saved: (() => Promise<SavedRoot>) | null, signal: AbortSignal): Promise<void> {
     const name = this.#nameOf(spec.id);
     const { client, watch, helperImage, userNamespace } = this.#need();
     signal.throwIfAborted();
-    if (typeof spec.snapshotId === 'string') {
-      throw sandboxErrors.SNAPSHOTS_UNAVAILABLE({ details: { driver: this.name } });
-    }
     if (spec.network === 'egress' && this.#options.nameservers.length === 0) {
       throw sandboxErrors.RUNTIME_FAILED({ details: { reason: `network egress is not available: ${NO_EGRESS}` } });
     }
     const found = watch.find(name);
     if (found !== null && isUp(found)) return;
-    if (found !== null && (found.started || found.failure?.kind === 'pod')) throw filesGone(found);
+    if (found !== null && (found.started || (found.failure?.kind === 'pod' && !found.filling))) throw filesGone(found);
     const runtimeClass = spec.isolation === 'gvisor' ? this.#options.gvisorRuntimeClass : this.#options.runtimeClass;
-    const image = this.#imageReference(spec.image);
-    const pod = sandboxPod(spec, { ...this.#options, image, helperImage, runtimeClass, userNamespace });
-    await this.#options.assertOwner?.();
+    const image = imageReference(this.#options.catalog, spec.image);
+    const root = saved === null ? null : await saved();
     try {
+      const state = root === null ? 'stopped' : 'filling';
+      const pod = sandboxPod(spec, { ...this.#options, image, helperImage, runtimeClass, userNamespace, state });
+      await this.#options.assertOwner?.();
       if (found !== null) await this.#removePod(name, signal); // it never came up, or is being deleted
       watch.note(await client.create(pod, signal));
       await this.#awaitUp(spec.image, name, signal);
+      if (root !== null) await this.#fill(name, root, signal);
     } catch (error) {
       if (isStatusError(error, 409)) throw kubeFailure(error, 'ROOTFS_FAILED'); // a pod that we do not know
       const remove = this.#removePod(name, AbortSignal.timeout(REQUEST_LIMIT_MS));
@@ -112,7 +131,22 @@ export class KubernetesDriver implements SandboxDriver {
         this.#options.log.warn({ err: cause, sandbox: spec.id }, 'the pod of a failed sandbox could not be removed');
       });
       throw kubeFailure(error, 'ROOTFS_FAILED');
+    } finally {
+      await root?.close();
     }
+  }
+
+  /** The state comes last: without it, the sandbox was not created. */
+  async #fill(name: string, root: SavedRoot, signal: AbortSignal): Promise<void> {
+    const pod = this.#need().watch.find(name);
+    if (pod === null) throw filesGone(pod);
+    const connection = await this.#openHelper(pod, signal);
+    try {
+      await root.restore(connection, signal);
+    } finally {
+      await connection.close();
+    }
+    await this.#setState(pod, 'stopped');
   }
 
   async isCreated(id: string): Promise<boolean> {
@@ -130,17 +164,54 @@ export class KubernetesDriver implements SandboxDriver {
 
   async connect(id: string, signal: AbortSignal): Promise<HelperConnection> {
     const pod = this.#find(id);
-    if (pod === null || !isRunning(pod)) throw sandboxErrors.AGENT_TIMEOUT({ details: { reason: 'it does not run' } });
+    if (pod === null || !isRunning(pod)) throw sandboxErrors.AGENT_TIMEOUT({ details: { reason: NOT_RUNNING } });
+    const connection = await this.#openHelper(pod, signal);
+    this.#usage.adopt(id, connection);
+    return connection;
+  }
+
+  async #openHelper(pod: PodView, signal: AbortSignal): Promise<HelperConnection> {
     let stream: PodExecStream | null = null;
     try {
       stream = await this.#openBridge(pod, signal);
-      const connection = await HelperConnection.over(stream, signal);
-      this.#usage.adopt(id, connection);
-      return connection;
+      return await HelperConnection.over(stream, signal);
     } catch (error) {
       const complaint = stream?.complaint ?? '';
       throw sandboxErrors.AGENT_TIMEOUT({ cause: complaint === '' ? error : new Error(complaint, { cause: error }) });
     }
+  }
+
+  /** Uses a connection of its own to the helper of a created sandbox, running or not, which `freezes` pauses meanwhile. */
+  async #withHelper<Result>(
+    id: string,
+    freezes: boolean,
+    work: (connection: HelperConnection) => Promise<Result>,
+  ): Promise<Result> {
+    const pod = this.#find(id);
+    if (pod === null || !isUp(pod)) throw filesGone(pod);
+    const mustPause = freezes && isRunning(pod) && !pod.paused;
+    if (mustPause) await this.pause(id);
+    try {
+      const connection = await this.#openHelper(pod, AbortSignal.timeout(REQUEST_LIMIT_MS));
+      try {
+        return await work(connection);
+      } finally {
+        await connection.close();
+      }
+    } catch (error) {
+      throw kubeFailure(error, 'RUNTIME_FAILED');
+    } finally {
+      if (mustPause) await this.resume(id);
+    }
+  }
+
+  /** Whether a pod of any node has the sandbox. */
+  async #isHeld(id: string): Promise<boolean> {
+    assertSandboxId(id);
+    const { client } = this.#need();
+    const options = { namespace: this.#options.namespace, labelSelector: `${SANDBOX_LABEL}=${id}` };
+    for await (const { items } of client.list(POD, options)) if (items.length > 0) return true;
+    return false;
   }
 
   /** Waits for an API server that does not answer: its restart ends all connections, but no sandbox. */
@@ -176,14 +247,40 @@ export class KubernetesDriver implements SandboxDriver {
     }
   }
 
+  /** Recorded first: after a crash or a failure, a resume continues what was stopped. */
   async pause(id: string): Promise<void> {
-    assertSandboxId(id);
-    throw sandboxErrors.PAUSE_UNAVAILABLE({ details: { driver: this.name } });
+    const pod = this.#find(id);
+    if (pod === null || !isRunning(pod)) throw notRunning();
+    await this.#options.assertOwner?.();
+    await this.#askHelper(id, 'pause', async () => {
+      if (!pod.paused) await this.#setState(pod, 'paused');
+    });
   }
 
-  /** Nothing is ever paused. */
   async resume(id: string): Promise<void> {
-    assertSandboxId(id);
+    const pod = this.#find(id);
+    if (pod === null || !isRunning(pod) || !pod.paused) return;
+    await this.#options.assertOwner?.();
+    await this.#askHelper(id, 'resume');
+    await this.#setState(pod, 'running');
+  }
+
+  /** `ready` runs once it is certain that the helper understands. */
+  async #askHelper(id: string, op: 'pause' | 'resume', ready?: () => Promise<void>): Promise<void> {
+    try {
+      const open = this.#usage.connectionOf(id);
+      const connection = open ?? (await this.connect(id, AbortSignal.timeout(REQUEST_LIMIT_MS)));
+      try {
+        if (!connection.has('pause')) throw sandboxErrors.PAUSE_UNAVAILABLE({ details: { driver: this.name } });
+        await ready?.();
+        const outcome = await connection.call({ op });
+        if (!outcome.ok) throw new Error(`its helper answers ${outcome.code}: ${outcome.message}`);
+      } finally {
+        if (open === null) await connection.close();
+      }
+    } catch (error) {
+      throw kubeFailure(error, 'RUNTIME_FAILED');
+    }
   }
 
   /** Ends everything but the helper, then records it: a crash in between leaves a sandbox that counts as running. */
@@ -192,6 +289,7 @@ export class KubernetesDriver implements SandboxDriver {
     if (pod === null || !isRunning(pod)) return;
     await this.#options.assertOwner?.();
     try {
+      if (pod.paused) await this.#askHelper(id, 'resume');
       await this.#halt(pod, graceMs);
       await this.#setState(pod, 'stopped');
     } catch (error) {
@@ -212,7 +310,7 @@ export class KubernetesDriver implements SandboxDriver {
     const found: FoundSandbox[] = [];
     for (const pod of this.#need().watch.values()) {
       if (pod.sandboxId === null || pod.deleting) continue;
-      found.push({ id: pod.sandboxId, running: isRunning(pod), paused: false });
+      found.push({ id: pod.sandboxId, running: isRunning(pod), paused: isRunning(pod) && pod.paused });
     }
     return found;
   }
@@ -252,7 +350,7 @@ export class KubernetesDriver implements SandboxDriver {
     }
   }
 
-  async #setState(pod: PodView, state: 'running' | 'stopped'): Promise<void> {
+  async #setState(pod: PodView, state: PodState): Promise<void> {
     const { client, watch } = this.#need();
     const change = stateChange(pod, this.#options.namespace, state);
     const signal = AbortSignal.timeout(REQUEST_LIMIT_MS);
@@ -275,18 +373,6 @@ export class KubernetesDriver implements SandboxDriver {
     }
   }
 
-  /** Clusters pull images by reference: only a registry source has one. */
-  #imageReference(name: string): string {
-    const entry = this.#options.catalog.find(name);
-    if (entry === null) throw sandboxErrors.UNKNOWN_IMAGE({ details: { image: name } });
-    for (const source of entry.sources) {
-      const reference = source.kind === 'registry' ? parseReference(source.reference) : null;
-      if (reference !== null) return formatReference(reference);
-    }
-    const reason = 'it has no registry source, and a cluster pulls images from registries only';
-    throw sandboxErrors.IMAGE_PULL_FAILED({ details: { image: name, reason } });
-  }
-
   #inside({ name }: PodView): Pick<ExecTarget, 'namespace' | 'pod' | 'container'> {
     return { namespace: this.#options.namespace, pod: name, container: SANDBOX_CONTAINER };
   }
@@ -305,40 +391,4 @@ export class KubernetesDriver implements SandboxDriver {
     const reason = this.#status.available ? 'closed' : this.#status.reason;
     throw sandboxErrors.SANDBOXES_UNAVAILABLE({ details: { reason } });
   }
-}
-
-function isUp(pod: PodView): boolean {
-  return pod.up && !pod.deleting;
-}
-
-function isRunning(pod: PodView): boolean {
-  return isUp(pod) && pod.started;
-}
-
-function filesGone(pod: PodView | null): AppError {
-  const reason = `its files are gone: ${pod?.failure?.reason ?? 'its pod was deleted'}`;
-  return sandboxErrors.ROOTFS_FAILED({ details: { reason } });
-}
-
-function troubleError({ kind, reason }: PodTrouble, image: string, cause?: unknown): AppError {
-  switch (kind) {
-    case 'image':
-      return sandboxErrors.IMAGE_PULL_FAILED({ details: { image, reason }, cause });
-    case 'room':
-      return sandboxErrors.NO_CAPACITY({ details: { reason }, cause });
-    case 'pod':
-      return sandboxErrors.ROOTFS_FAILED({ details: { reason }, cause });
-  }
-}
-
-/** Converts a failure of the Kubernetes API to a module error with `code`, unless it says something more specific. */
-function kubeFailure(error: unknown, code: CauseCode): AppError {
-  const reason = error instanceof Error ? error.message : String(error);
-  // The API server gives an exceeded quota no reason of its own, only these words.
-  if (isStatusError(error, 403) && /exceeded quota/.test(error.message)) {
-    return sandboxErrors.NO_CAPACITY({ details: { reason }, cause: error });
-  }
-  // An error of our own catalogue is already what the caller must learn; the client's own would be unknown to it.
-  if (isAppError(error) && error.code in sandboxErrors) return error;
-  return sandboxErrors[code]({ details: { reason }, cause: error });
 }

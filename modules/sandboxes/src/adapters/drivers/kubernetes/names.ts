@@ -8,8 +8,13 @@ export const OWNER_LABEL = 'svc.dev/sandbox-owner';
 export const SANDBOX_LABEL = 'svc.dev/sandbox';
 /** On every pod that the network policies select: its network mode. */
 export const NETWORK_LABEL = 'svc.dev/sandbox-network';
-/** On a sandbox's pod: `running`, or `stopped` while only its helper runs. */
+/** On a sandbox's pod: its `PodState`. */
 export const STATE_ANNOTATION = 'svc.dev/sandbox-state';
+/**
+ * `filling`: it does not have the files of its snapshot yet. `stopped`: only its helper runs. `paused`: its helper has
+ * stopped all other processes.
+ */
+export type PodState = 'filling' | 'stopped' | 'running' | 'paused';
 
 export const POD = { apiVersion: 'v1', kind: 'Pod' } as const;
 export const SANDBOX_CONTAINER = 'sandbox';
@@ -30,7 +35,7 @@ export function selectOwner(owner: string): string {
 export function stateChange(
   { name, uid }: { readonly name: string; readonly uid: string },
   namespace: string,
-  state: 'running' | 'stopped',
+  state: PodState,
 ): KubeObject {
   return { ...POD, metadata: { name, namespace, uid, annotations: { [STATE_ANNOTATION]: state } } };
 }

@@ -40,6 +40,8 @@ export interface KubernetesDriverOptions {
    * tried it recently.
    */
   readonly networkPolicies: 'verify' | 'trust' | 'verified';
+  /** Where the files of snapshots are; null: there are no snapshots. */
+  readonly snapshotFolder: string | null;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;

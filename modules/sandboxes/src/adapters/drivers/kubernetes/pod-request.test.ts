@@ -1,7 +1,7 @@
 import { fieldAt } from '@svc/kube';
 import { describe, expect, it } from 'vitest';
 import { podName } from './names.ts';
-import { probePod, sandboxPod, type PodOptions } from './pod-request.ts';
+import { probePod, sandboxPod, type SandboxPodOptions } from './pod-request.ts';
 import type { SandboxSpec } from '../../../domain/driver.ts';
 
 const SPEC: SandboxSpec = {
@@ -12,7 +12,7 @@ const SPEC: SandboxSpec = {
   network: 'egress',
   isolation: 'namespaces',
 };
-const OPTIONS: PodOptions = {
+const OPTIONS: SandboxPodOptions = {
   owner: '0123456789ab',
   namespace: 'sandboxes',
   image: 'docker.io/library/debian:13',
@@ -21,6 +21,7 @@ const OPTIONS: PodOptions = {
   runtimeClass: null,
   userNamespace: false,
   nameservers: ['9.9.9.9'],
+  state: 'stopped',
 };
 
 describe('the pod of a sandbox', () => {

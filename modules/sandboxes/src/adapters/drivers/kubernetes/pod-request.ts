@@ -1,5 +1,8 @@
 import type { KubeObject } from '@svc/kube';
 import type { NetworkMode, SandboxSpec } from '../../../domain/driver.ts';
+import type { ImageCatalog } from '../../../domain/images/catalog.ts';
+import { sandboxErrors } from '../../../errors.ts';
+import { formatReference, parseReference } from '../../images/registry/reference.ts';
 import { CAPABILITIES, HELPER_PATH } from '../local/oci-config.ts';
 import {
   NETWORK_LABEL,
@@ -44,11 +47,16 @@ export interface PodOptions {
   readonly nameservers: readonly string[];
 }
 
+export interface SandboxPodOptions extends PodOptions {
+  /** What it is until it is started. */
+  readonly state: 'filling' | 'stopped';
+}
+
 /**
  * The pod of a sandbox. Provides the local driver's isolation as far as a pod can: the helper is PID 1, brought in by
  * an init container and mounted read-only, and the network policies select the pod by its labels.
  */
-export function sandboxPod(spec: SandboxSpec, options: PodOptions): KubeObject {
+export function sandboxPod(spec: SandboxSpec, options: SandboxPodOptions): KubeObject {
   const { owner, namespace, image, helperImage } = options;
   const { memoryMb, cpuMillis, diskMb } = spec.resources;
   const helper = { name: 'helper', mountPath: HELPER_FOLDER, readOnly: true };
@@ -59,7 +67,7 @@ export function sandboxPod(spec: SandboxSpec, options: PodOptions): KubeObject {
       namespace,
       labels: { [OWNER_LABEL]: owner, [SANDBOX_LABEL]: spec.id, [NETWORK_LABEL]: spec.network },
       annotations: {
-        [STATE_ANNOTATION]: 'stopped',
+        [STATE_ANNOTATION]: options.state,
         // Its files are lost with the pod.
         'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false',
       },
@@ -184,4 +192,16 @@ function smallResources(): Readonly<Record<string, unknown>> {
 function dns(network: NetworkMode, nameservers: readonly string[]): Readonly<Record<string, unknown>> {
   const servers = network === 'egress' ? nameservers : [NO_NAMESERVER];
   return { dnsPolicy: 'None', dnsConfig: { nameservers: servers } };
+}
+
+/** Clusters pull images by reference: only a registry source has one. Throws UNKNOWN_IMAGE and IMAGE_PULL_FAILED. */
+export function imageReference(catalog: ImageCatalog, name: string): string {
+  const entry = catalog.find(name);
+  if (entry === null) throw sandboxErrors.UNKNOWN_IMAGE({ details: { image: name } });
+  for (const source of entry.sources) {
+    const reference = source.kind === 'registry' ? parseReference(source.reference) : null;
+    if (reference !== null) return formatReference(reference);
+  }
+  const reason = 'it has no registry source, and a cluster pulls images from registries only';
+  throw sandboxErrors.IMAGE_PULL_FAILED({ details: { image: name, reason } });
 }

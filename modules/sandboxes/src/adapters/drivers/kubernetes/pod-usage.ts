@@ -42,6 +42,11 @@ export class PodUsage {
     });
   }
 
+  /** An open connection of the sandbox, which belongs to someone else; null if there is none. */
+  connectionOf(id: string): HelperConnection | null {
+    return this.#sources.get(id)?.connection ?? null;
+  }
+
   /** Figures that the node's kernel does not count are null. Returns null without an open connection. */
   async read(id: string): Promise<SandboxStats | null> {
     const source = this.#sources.get(id);

@@ -1,6 +1,6 @@
 import type { KubeObject } from '@svc/kube';
 import { describe, expect, it } from 'vitest';
-import { toPodView } from './pod-view.ts';
+import { isRunning, isUp, toPodView } from './pod-view.ts';
 
 function pod(status: unknown, metadata: Partial<KubeObject['metadata']> = {}): KubeObject {
   return {
@@ -23,6 +23,16 @@ describe('toPodView', () => {
     const annotations = { 'svc.dev/sandbox-state': 'running' };
     expect(toPodView(pod(running, { annotations }))).toMatchObject({ up: true, started: true });
     expect(toPodView(pod(running, { deletionTimestamp: 'now' }))).toMatchObject({ deleting: true });
+  });
+
+  it.each([
+    ['filling', false, false, false],
+    ['stopped', true, false, false],
+    ['running', true, true, false],
+    ['paused', true, true, true],
+  ])('of a pod that is %s', (state, up, running, paused) => {
+    const view = toPodView(pod(main({ running: {} }), { annotations: { 'svc.dev/sandbox-state': state } }));
+    expect([isUp(view), isRunning(view), view.paused]).toEqual([up, running, paused]);
   });
 
   it.each([

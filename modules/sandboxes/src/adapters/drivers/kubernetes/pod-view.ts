@@ -10,8 +10,11 @@ export interface PodView {
   readonly version: string;
   /** Null for a probe. */
   readonly sandboxId: string | null;
-  /** The sandbox runs; otherwise only its helper does. */
+  /** The sandbox runs, if only paused; otherwise only its helper does. */
   readonly started: boolean;
+  readonly paused: boolean;
+  /** It does not have its files yet. */
+  readonly filling: boolean;
   /** The main container runs. */
   readonly up: boolean;
   readonly deleting: boolean;
@@ -44,12 +47,15 @@ export function toPodView(pod: KubeObject): PodView {
   const containers = recordsAt(pod, 'status', 'containerStatuses');
   const main = containers.find(({ name }) => name === SANDBOX_CONTAINER) ?? containers[0];
   const exitCode = fieldAt(main, 'state', 'terminated', 'exitCode');
+  const state = metadataText(pod, 'annotations', STATE_ANNOTATION);
   return {
     name: pod.metadata.name,
     uid: pod.metadata.uid ?? '',
     version: pod.metadata.resourceVersion ?? '',
     sandboxId: metadataText(pod, 'labels', SANDBOX_LABEL),
-    started: metadataText(pod, 'annotations', STATE_ANNOTATION) === 'running',
+    started: state === 'running' || state === 'paused',
+    paused: state === 'paused',
+    filling: state === 'filling',
     up: fieldAt(main, 'state', 'running') !== undefined && textAt(pod, 'status', 'phase') === 'Running',
     deleting: pod.metadata.deletionTimestamp !== undefined,
     outOfMemory: textAt(main, 'state', 'terminated', 'reason') === 'OOMKilled',
@@ -57,6 +63,16 @@ export function toPodView(pod: KubeObject): PodView {
     failure: failureOf(pod, main),
     pending: pendingTrouble(pod),
   };
+}
+
+/** Its helper runs and it has its files. */
+export function isUp(pod: PodView): boolean {
+  return pod.up && !pod.deleting && !pod.filling;
+}
+
+/** The sandbox runs, if only paused. */
+export function isRunning(pod: PodView): boolean {
+  return isUp(pod) && pod.started;
 }
 
 function failureOf(pod: KubeObject, main: unknown): PodTrouble | null {

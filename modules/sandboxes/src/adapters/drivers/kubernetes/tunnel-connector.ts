@@ -133,6 +133,7 @@ function createDriver(
     nameservers: profile.nameservers,
     deniedNetworks: profile.denied_networks,
     networkPolicies: networkPolicies === 'verify' && isVerified ? 'verified' : networkPolicies,
+    snapshotFolder: null, // another node may have the tunnel next
     clock,
     random,
     log: log.child({ cluster: cluster.id }),

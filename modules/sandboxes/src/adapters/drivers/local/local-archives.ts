@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { HelperBinaries } from '@svc/helper-binary';
 import { PieceReader } from '../../../domain/archives/archive-codec.ts';
+import { readHeader, writeHeader } from '../../../domain/archives/archive-header.ts';
 import type { ArchiveDriver, ArchiveSource, SandboxSpec } from '../../../domain/driver.ts';
 import { sandboxErrors } from '../../../errors.ts';
 import type { ImageSettings } from '../../../domain/images/image-settings.ts';
@@ -16,8 +17,6 @@ import { PARENT_GROUP } from './oci-config.ts';
 const BLOCK_BYTES = 1024 * 1024;
 const EMPTY_BLOCK = Buffer.alloc(BLOCK_BYTES);
 const RECORD_BYTES = 12;
-const MAX_HEADER_BYTES = 4 * 1024 * 1024;
-const HEADER_LENGTH_BYTES = 4;
 /** Mounts of all controllers: the only one of version 2, or one for each of version 1. */
 const CONTROL_GROUPS = '/sys/fs/cgroup';
 
@@ -142,19 +141,6 @@ export class LocalArchives implements ArchiveDriver {
 async function foldersIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []); // then nothing runs in any
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-}
-
-function writeHeader(content: object): Buffer {
-  const text = Buffer.from(JSON.stringify(content));
-  const length = Buffer.alloc(HEADER_LENGTH_BYTES);
-  length.writeUInt32BE(text.length);
-  return Buffer.concat([length, text]);
-}
-
-async function readHeader(reader: PieceReader): Promise<unknown> {
-  const lengthBytes = (await reader.exactly(HEADER_LENGTH_BYTES)).readUInt32BE();
-  if (lengthBytes > MAX_HEADER_BYTES) throw sandboxErrors.ARCHIVE_DAMAGED();
-  return JSON.parse((await reader.exactly(lengthBytes)).toString('utf8'));
 }
 
 function writeRecord(offset: number, lengthBytes: number): Buffer {

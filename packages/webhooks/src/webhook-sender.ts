@@ -3,9 +3,35 @@ import { request as httpRequest, type IncomingMessage, type RequestOptions } fro
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { publicAddresses, type PublicAddresses } from '@svc/addresses';
-import { isAppError } from '@svc/errors';
-import { storeErrors } from '../../errors.ts';
-import type { Webhook, WebhookSender } from '../../domain/ports/notifications.ts';
+
+/** A request to a receiver. */
+export interface Webhook {
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body: string;
+}
+
+/**
+ * Delivers an event to its receiver. Throws `WebhookFailure` with the reason unless the receiver responds with 2xx in
+ * time.
+ */
+export interface WebhookSender {
+  send(webhook: Webhook, signal: AbortSignal): Promise<{ status: number }>;
+  /** Why nothing can be sent to this URL. Null if the URL is acceptable. */
+  objection(url: string): string | null;
+}
+
+/** A webhook was not delivered. The message is the reason, such as `HTTP 503`, and may be shown to users. */
+export class WebhookFailure extends Error {
+  /** The status of the response; null without one. */
+  readonly status: number | null;
+
+  constructor(reason: string, options: { readonly status?: number; readonly cause?: unknown } = {}) {
+    super(reason, options.cause === undefined ? {} : { cause: options.cause });
+    this.name = 'WebhookFailure';
+    this.status = options.status ?? null;
+  }
+}
 
 export interface WebhookSenderOptions {
   /** Reachable networks in addition to public ones, as CIDR. */
@@ -23,13 +49,13 @@ export function createWebhookSender({ allowedNetworks, timeoutMs }: WebhookSende
     objection: (url) => objectionTo(url, targets),
     send: async (webhook, signal) => {
       const objection = objectionTo(webhook.url, targets);
-      if (objection !== null) throw refused(objection);
+      if (objection !== null) throw new WebhookFailure(objection);
       const ends = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
       try {
         return await exchange(webhook, targets, ends);
       } catch (error) {
-        if (isAppError(error)) throw error;
-        throw refused(ends.aborted ? 'no answer in time' : codeOf(error), error);
+        if (error instanceof WebhookFailure) throw error;
+        throw new WebhookFailure(ends.aborted ? 'no answer in time' : codeOf(error), { cause: error });
       }
     },
   };
@@ -61,7 +87,7 @@ function exchange({ url: text, headers, body }: Webhook, targets: PublicAddresse
       const status = response.statusCode ?? 0;
       drain(response).then(() => {
         if (status >= 200 && status <= 299) resolve({ status });
-        else reject(refused(`HTTP ${status}`));
+        else reject(new WebhookFailure(`HTTP ${status}`, { status }));
       }, reject);
     });
     outgoing.once('error', reject);
@@ -76,7 +102,7 @@ function checkedLookup(targets: PublicAddresses): LookupFunction {
       if (error !== null) return done(error, '', 0);
       const usable = addresses.filter(({ address }) => targets.allows(address));
       const [first] = usable;
-      if (first === undefined) return done(refused(NOT_PUBLIC), '', 0);
+      if (first === undefined) return done(new WebhookFailure(NOT_PUBLIC), '', 0);
       if (options.all === true) done(null, usable);
       else done(null, first.address, first.family);
     });
@@ -94,10 +120,6 @@ async function drain(response: IncomingMessage): Promise<void> {
 
 function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '');
-}
-
-function refused(reason: string, cause?: unknown): Error {
-  return storeErrors.WebhookRefused({ details: { reason }, ...(cause === undefined ? {} : { cause }) });
 }
 
 function codeOf(error: unknown): string {

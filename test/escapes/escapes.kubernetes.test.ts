@@ -1,0 +1,45 @@
+import { kubernetesSubject } from '@svc/sandboxes/testing/kubernetes-subject';
+import { sampleSpec } from '@svc/sandboxes/testing/sample-spec';
+import { skippedTitle } from '@svc/testing';
+import { afterAll, beforeAll, describe } from 'vitest';
+import { TEST_IMAGE } from '../kubernetes/agent-fixture.ts';
+import { kubernetesRequirement, startKubernetes, type Kubernetes } from '../kubernetes/index.ts';
+import { createSandboxNamespace, HELPER_IMAGE, type SandboxNamespace } from '../kubernetes/sandbox-namespace.ts';
+import { helmRequirement } from '../tunnel/helm.ts';
+import { escapeTable } from './escape-table.ts';
+
+const reason = (await kubernetesRequirement()) ?? (await helmRequirement());
+const title = 'the escape table on the Kubernetes driver';
+
+describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {
+  let kubernetes: Kubernetes;
+  let namespace: SandboxNamespace;
+  beforeAll(async () => {
+    kubernetes = await startKubernetes();
+    namespace = await createSandboxNamespace(kubernetes, 'svc-unused');
+  });
+  afterAll(async () => {
+    await namespace?.[Symbol.asyncDispose]();
+    await kubernetes?.stop();
+  });
+
+  escapeTable(
+    async () => {
+      const { kubeconfig, name } = namespace;
+      const { driver, again, dispose } = kubernetesSubject({
+        kubeconfig,
+        namespace: name,
+        image: TEST_IMAGE,
+        helperImage: HELPER_IMAGE,
+        owner: 'escapes',
+        changes: { nameservers: ['9.9.9.9'] },
+      });
+      return { driver, spec: (each) => sampleSpec(each), again: () => again(), dispose };
+    },
+    { count: 60_000, diskMb: 16 },
+    {},
+    // The test cluster's network enforces no policies, the kubelet limits processes and evicts for disk, and a pod that exceeds its
+    // memory ends: docs/sandboxes-on-kubernetes.md says so.
+    ['network', 'secrets', 'volumes', 'resources'],
+  );
+});
