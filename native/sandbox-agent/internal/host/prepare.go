@@ -94,7 +94,7 @@ func (h *host) tryPrepare(sandbox string, p *plan) error {
 		err = h.connect(&p.Network, s.Slot, started.spaces.network)
 	}
 	if err == nil {
-		ready.mount, err = h.freshDisk(p)
+		ready.mount, err = freshDisk(p)
 	}
 	if err == nil {
 		err = h.writeState(s)
@@ -118,8 +118,8 @@ func (h *host) beginAlone(sandbox string, base, count uint32) (*builtinStart, er
 }
 
 // freshDisk returns a detached mount of a new disk.
-func (h *host) freshDisk(p *plan) (int, error) {
-	if err := h.templates.makeDisk(p.Template, p.Disk); err != nil {
+func freshDisk(p *plan) (int, error) {
+	if err := copyDisk(p.Template, p.Disk); err != nil {
 		return -1, rootfsStep("make the disk", err)
 	}
 	device, handle, err := attachDisk(p.Disk)

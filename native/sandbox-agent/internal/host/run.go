@@ -90,17 +90,16 @@ func enterOwnMountNamespace(args []string) error {
 }
 
 type host struct {
-	run       string
-	reaper    *reap.Reaper
-	cgroups   cgroupLayout
-	slots     *slotTable
-	writing   sync.Mutex
-	running   sync.WaitGroup
-	locks     keyedLocks
-	network   networkOnce
-	binary    ownBinary
-	filters   filterCache
-	templates templateCache
+	run     string
+	reaper  *reap.Reaper
+	cgroups cgroupLayout
+	slots   *slotTable
+	writing sync.Mutex
+	running sync.WaitGroup
+	locks   keyedLocks
+	network networkOnce
+	binary  ownBinary
+	filters filterCache
 	// mounting is read-locked while a start has mounts in this namespace.
 	mounting sync.RWMutex
 	prepared preparedStarts

@@ -147,7 +147,7 @@ func (h *host) mountRoot(place string, p *plan, userns int, base uint32) error {
 	fresh := false
 	if _, err := os.Stat(p.Disk); errors.Is(err, os.ErrNotExist) {
 		fresh = true
-		if err := h.templates.makeDisk(p.Template, p.Disk); err != nil {
+		if err := copyDisk(p.Template, p.Disk); err != nil {
 			return rootfsStep("make the disk", err)
 		}
 	}
