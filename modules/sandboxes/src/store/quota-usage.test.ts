@@ -40,7 +40,7 @@ describeDialects<Tables>('usage for quotas', migrations, (database) => {
 
   it('is counted for the quotas that are asked for', async () => {
     await insertVolume('vol_a', 'w');
-    const usage = async (...quotas: (typeof disk)[]) => (await usageByWorkspace(kysely(), ['w'], quotas)).get('w');
+    const usage = async (...quotas: Quota[]) => (await usageByWorkspace(kysely(), ['w'], quotas)).get('w');
     expect(await usage(secrets)).toEqual({});
     expect(await usage(volumes)).toMatchObject({ volumes: 1 });
     expect(await usage(disk)).toMatchObject({ sandbox_disk: 100 });
