@@ -85,7 +85,7 @@ describeRequiring(['linux', 'root'], 'a bucket in a sandbox', () => {
     await Promise.all([writer.delete(), reader.delete()]);
   });
 
-  it.each(['the second, which is longer', '2'])(
+  it.each(['the other one', '2'])(
     'has %j if it replaced an open file before its first read',
     async (text) => {
       const [writer, reader] = [await mounted(), await mounted({ read_only: true })];
