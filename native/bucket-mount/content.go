@@ -148,9 +148,10 @@ func (c *content) read(ctx context.Context, of *node, into []byte, off int64) (n
 				c.seen = c.seen || err == nil && n > 0
 				return n, hasGrown, err
 			}
+			// A larger version would be cut at the size that the kernel knows.
 			// The kernel takes the end of a read for the end of the file, but only of the first of several reads.
 			mayShrink := off == 0 && int64(len(into)) >= size
-			if c.refresh(ctx, of.stat, mayShrink) != nil {
+			if c.refresh(ctx, of.stat, mayShrink, false) != nil {
 				return 0, hasGrown, err
 			}
 		} // else another read or a write changed the version while this one waited
@@ -166,7 +167,7 @@ func (c *content) confirm(ctx context.Context, path string) error {
 	var err error = syscall.ESTALE
 	if c.isReplaceable() && time.Since(c.confirmed) >= confirmAfter {
 		current := func(ctx context.Context) (*entry, error) { return c.m.platform.stat(ctx, path) }
-		err = c.refresh(ctx, current, true)
+		err = c.refresh(ctx, current, true, true)
 	}
 	c.mu.Unlock()
 	if errno := errnoOf(err); errno == syscall.ENOENT || errno == syscall.ESTALE {
@@ -180,7 +181,7 @@ func (c *content) isReplaceable() bool {
 }
 
 // refresh takes the version that is stored now, unless the file was read or written in the meantime.
-func (c *content) refresh(ctx context.Context, current func(context.Context) (*entry, error), mayShrink bool) error {
+func (c *content) refresh(ctx context.Context, current func(context.Context) (*entry, error), mayShrink, mayGrow bool) error {
 	before, asked := c.base, time.Now()
 	c.mu.Unlock() // also since the lock of names comes first
 	found, err := current(ctx)
@@ -189,7 +190,7 @@ func (c *content) refresh(ctx context.Context, current func(context.Context) (*e
 		return err
 	}
 	stored := found.attributes()
-	if stored.mode&unix.S_IFMT != c.mode&unix.S_IFMT || !mayShrink && found.Size < c.size {
+	if stored.mode&unix.S_IFMT != c.mode&unix.S_IFMT || !mayShrink && found.Size < c.size || !mayGrow && found.Size > c.size {
 		return syscall.ESTALE
 	}
 	c.confirmed = asked

@@ -18,7 +18,7 @@ import { takeAway, type Wanted } from './take-away.ts';
 import { KIND, TAKINGS } from './takings.ts';
 
 /** A driver, once its engine or cluster runs. */
-export interface DriverUnderTest extends Pick<SandboxMaterial, 'image' | 'more'> {
+interface DriverUnderTest extends Pick<SandboxMaterial, 'image' | 'more'> {
   /** Settings of the platform as environment variables. */
   readonly environment: Readonly<Record<string, string>>;
   stop(): Promise<void>;

@@ -1,5 +1,5 @@
 import { migrations } from '@svc/migrations';
-import { passQuotaGate, type Limits } from '@svc/quotas';
+import { passQuotaGate, type Limits, type Quota } from '@svc/quotas';
 import { describeDialects } from '@svc/testing';
 import type { Kysely } from 'kysely';
 import { expect, it } from 'vitest';
