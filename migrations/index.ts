@@ -60,6 +60,9 @@ import { sandboxArchives } from './0200-sandbox-archives.ts';
 import { sandboxMounts } from './0220-sandbox-mounts.ts';
 import { bucketForks } from './0230-bucket-forks.ts';
 import { sandboxClusters } from './0240-sandbox-clusters.ts';
+import { sandboxWebhooks } from './0250-sandbox-webhooks.ts';
+import { sandboxForkCopies } from './0251-sandbox-fork-copies.ts';
+import { guestAddresses } from './0290-guest-addresses.ts';
 import { sandboxMoves } from './0201-sandbox-moves.ts';
 import { templates } from './0180-templates.ts';
 import { sandboxRequestHost } from './0211-sandbox-request-host.ts';
@@ -134,4 +137,7 @@ export const migrations: readonly Migration[] = [
   sandboxMounts,
   bucketForks,
   sandboxClusters,
+  sandboxWebhooks,
+  sandboxForkCopies,
+  guestAddresses,
 ];

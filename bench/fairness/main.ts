@@ -35,6 +35,7 @@ const ALL_KINDS: readonly Kind[] = [
   { name: 'get', light: 'get', heavy: ['get'] },
   { name: 'multipart', light: 'multipart', heavy: ['multipart'] },
   { name: 'create', light: 'create', heavy: ['create'] },
+  { name: 'burn', light: 'put', heavy: ['burn'] },
   { name: 'mixed', light: 'put', heavy: ['put', 'large', 'create'] },
 ];
 const KINDS = ALL_KINDS.filter(({ name }) => name.includes(values.only));

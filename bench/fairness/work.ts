@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { Connection } from '../object-store/load/connection.ts';
 import { sha256, Signer } from '../object-store/load/signature.ts';
-import { svcClient } from '../sandboxes/svc-client.ts';
+import { svcClient, type SvcClient } from '../sandboxes/svc-client.ts';
 import type { Tenant } from './tenant.ts';
 
-export type WorkName = 'put' | 'large' | 'get' | 'multipart' | 'create';
+export type WorkName = 'put' | 'large' | 'get' | 'multipart' | 'create' | 'burn';
 
 /** Sequential work for one tenant; several lanes may call `run` concurrently. */
 export interface Work {
@@ -28,17 +28,19 @@ export interface WorkOptions {
 
 export function createWork(name: WorkName, tenant: Tenant, options: WorkOptions): Work {
   if (name === 'create') return sandboxWork(tenant, options.image);
+  if (name === 'burn') return burnWork(tenant, options.image);
   if (name === 'get') return getWork(tenant, options.sizeBytes);
   return name === 'multipart' ? uploadWork(tenant, options) : putWork(tenant, options.sizeBytes);
 }
 
-/** The work of B and A for each kind; all but `put` and `create` are larger for A. */
+/** The work of B and A for each kind; all but `put`, `create` and `burn` are larger for A. */
 export const LIGHT: Readonly<Record<WorkName, { everyMs: number; sizeBytes: number; parts: number }>> = {
   put: { everyMs: 20, sizeBytes: SMALL_BYTES, parts: 0 },
   large: { everyMs: 100, sizeBytes: MiB, parts: 0 },
   get: { everyMs: 20, sizeBytes: SMALL_BYTES, parts: 0 },
   multipart: { everyMs: 400, sizeBytes: 5 * MiB, parts: 2 },
   create: { everyMs: 250, sizeBytes: 0, parts: 0 },
+  burn: { everyMs: 1_000, sizeBytes: 0, parts: 0 },
 };
 export const HEAVY: Readonly<Record<WorkName, { lanes: number; sizeBytes: number; parts: number }>> = {
   put: { lanes: 64, sizeBytes: SMALL_BYTES, parts: 0 },
@@ -46,6 +48,7 @@ export const HEAVY: Readonly<Record<WorkName, { lanes: number; sizeBytes: number
   get: { lanes: 32, sizeBytes: 8 * MiB, parts: 0 },
   multipart: { lanes: 16, sizeBytes: 8 * MiB, parts: 4 },
   create: { lanes: 16, sizeBytes: 0, parts: 0 },
+  burn: { lanes: 8, sizeBytes: 0, parts: 0 },
 };
 
 class Lanes {
@@ -145,6 +148,14 @@ function uploadWork({ target, bucket }: Tenant, { sizeBytes, parts }: WorkOption
   };
 }
 
+async function createSandbox(client: SvcClient, image: string): Promise<string> {
+  const { status, body } = await client.call('POST', '/api/sandboxes?wait_ms=30000', { image });
+  // the contract's shape
+  const { id, status: state } = JSON.parse(body.toString()) as { id: string; status: string };
+  if (status !== 201 || state !== 'running') throw new Error(`create answered ${status}: ${body.toString()}`);
+  return id;
+}
+
 function sandboxWork({ url, token }: Tenant, image: string): Work {
   const client = svcClient(url, token);
   const made: string[] = [];
@@ -153,15 +164,31 @@ function sandboxWork({ url, token }: Tenant, image: string): Work {
   };
   return {
     run: async () => {
-      const { status, body } = await client.call('POST', '/api/sandboxes?wait_ms=30000', { image });
-      // the contract's shape
-      const { id, status: state } = JSON.parse(body.toString()) as { id: string; status: string };
-      if (status !== 201 || state !== 'running') throw new Error(`create answered ${status}: ${body.toString()}`);
-      made.push(id);
+      made.push(await createSandbox(client, image));
     },
     settle: remove,
     close: async () => {
       await remove();
+      client.close();
+    },
+  };
+}
+
+/** A second of a busy loop in each lane's sandbox. */
+function burnWork({ url, token }: Tenant, image: string): Work {
+  const client = svcClient(url, token);
+  const made = new Map<number, Promise<string>>();
+  return {
+    run: async (lane) => {
+      const sandbox = made.get(lane) ?? createSandbox(client, image);
+      made.set(lane, sandbox);
+      const command = "timeout 1 sh -c 'while :; do :; done' || true";
+      const { status, body } = await client.call('POST', `/api/sandboxes/${await sandbox}/exec`, { command });
+      if (status !== 200) throw new Error(`exec answered ${status}: ${body.toString()}`);
+    },
+    settle: () => Promise.resolve(),
+    close: async () => {
+      for (const sandbox of made.values()) await client.call('DELETE', `/api/sandboxes/${await sandbox}`);
       client.close();
     },
   };

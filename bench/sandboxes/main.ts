@@ -7,12 +7,22 @@ import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startDockerSubject } from './docker-subject.ts';
+import { measureE2b, type E2bFigures } from './e2b.ts';
 import { measureFiles } from './files.ts';
 import { measureMemory } from './memory.ts';
 import { measureCreates, PATTERNS, type CreateFigures } from './patterns.ts';
+import { measureProcessor, type ProcessorRound } from './processor-time.ts';
 import type { Subject } from './subject.ts';
 import { startSvc, type SvcSubject } from './svc-subject.ts';
-import { createsTable, echoTable, filesTable, memoryTable, throughputTable } from './tables.ts';
+import {
+  createsTable,
+  e2bTable,
+  echoTable,
+  filesTable,
+  memoryTable,
+  processorTable,
+  throughputTable,
+} from './tables.ts';
 import { echoes, rawThroughput, terminalThroughput } from './terminals.ts';
 import { ttydThroughput } from './ttyd.ts';
 
@@ -23,6 +33,7 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
     subjects: { type: 'string', default: 'cold,warm,docker' },
     pool: { type: 'string', default: '8' },
+    parallel: { type: 'string', default: '1' },
     mib: { type: 'string', default: '256' },
     seconds: { type: 'string', default: '5' },
     rounds: { type: 'string', default: '3' },
@@ -70,18 +81,37 @@ async function alone(svc: SvcSubject): Promise<string[]> {
   if (wants('echo')) tables.push(echoTable(await echoes(svc, 1000)));
   if (wants('files'))
     tables.push(filesTable(Number(values.mib), await measureFiles(svc, Number(values.mib), Number(values.rounds))));
+  if (wants('processor')) {
+    const measured: ProcessorRound[] = [];
+    for (let round = 0; round < Number(values.rounds); round += 1) {
+      measured.push(await measureProcessor(svc, count, Number(values.parallel)));
+    }
+    tables.push(processorTable(measured));
+  }
   if (wants('memory')) tables.push(memoryTable(await measureMemory(svc, count)));
   return tables;
 }
 
 async function together(cold: SvcSubject): Promise<string[]> {
   const patterns = PATTERNS.filter(wants);
-  if (patterns.length === 0) return [];
+  if (patterns.length === 0 && !wants('e2b')) return [];
   const subjects: Subject[] = [];
   for (const name of values.subjects.split(',')) subjects.push(name === 'cold' ? cold : await startSubject(name));
+  const tables = wants('e2b') ? [await ofE2b(subjects.filter(isSvc))] : [];
+  if (patterns.length === 0) return tables;
   const figures: CreateFigures[] = [];
   for (const pattern of patterns) figures.push(...(await measureCreates(subjects, pattern, count, say)));
-  return [createsTable(figures)];
+  return [...tables, createsTable(figures)];
+}
+
+function isSvc(subject: Subject): subject is SvcSubject {
+  return 'client' in subject;
+}
+
+async function ofE2b(subjects: readonly SvcSubject[]): Promise<string> {
+  const figures: E2bFigures[] = [];
+  for (const subject of subjects) figures.push(await measureE2b(subject, values.image, count));
+  return e2bTable(figures);
 }
 
 async function startSubject(name: string): Promise<Subject> {

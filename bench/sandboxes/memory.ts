@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { processesOf, textOf } from './processes.ts';
 import type { SvcSubject } from './svc-subject.ts';
 
 export interface MemoryFigures {
@@ -34,22 +34,6 @@ export async function measureMemory(svc: SvcSubject, count: number): Promise<Mem
 export function fittingIn(gibibytes: number, figures: MemoryFigures): number {
   const { machineBytes, sandboxBytes, platformBytes } = figures;
   return Math.floor((gibibytes * 1024 * MiB) / Math.max(machineBytes, sandboxBytes + platformBytes));
-}
-
-/** Returns the processes in the cgroups of these sandboxes, and the programs that refer to them by id. */
-function processesOf(ids: ReadonlySet<string>): number[] {
-  const named = (text: string): boolean => [...text.matchAll(/sbx_[a-z0-9]+/g)].some(([id]) => ids.has(id));
-  const found = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  return found.filter((pid) => named(textOf(pid, 'cgroup')) || named(textOf(pid, 'cmdline'))).map(Number);
-}
-
-/** Empty if the process has ended. */
-function textOf(pid: string, file: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
-  } catch {
-    return '';
-  }
 }
 
 function proportionalBytes(pid: number): number {

@@ -2,9 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { distributionOf, type Distribution } from './figures.ts';
 import type { Subject } from './subject.ts';
 
-export type Pattern = 'sequential' | 'staggered' | 'burst';
+/** `back-to-back` is `sequential` without the removal and the pause after each create. */
+export type Pattern = 'sequential' | 'back-to-back' | 'staggered' | 'burst';
 
-export const PATTERNS: readonly Pattern[] = ['sequential', 'staggered', 'burst'];
+export const PATTERNS: readonly Pattern[] = ['sequential', 'back-to-back', 'staggered', 'burst'];
 
 export interface CreateFigures {
   readonly subject: string;
@@ -39,6 +40,12 @@ export async function measureCreates(
         await take(subject);
         await subject.settle();
       }
+    }
+  } else if (pattern === 'back-to-back') {
+    for (const subject of subjects) {
+      say(`${pattern}: ${subject.name}`);
+      for (let index = 0; index < count; index += 1) await take(subject);
+      await subject.settle();
     }
   } else {
     for (const subject of subjects) {

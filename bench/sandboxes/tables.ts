@@ -1,8 +1,10 @@
 import { markdownTable } from '../markdown-table.ts';
+import type { E2bFigures } from './e2b.ts';
 import { distributionOf, rounded, type Distribution } from './figures.ts';
 import type { FileFigures } from './files.ts';
 import { fittingIn, type MemoryFigures } from './memory.ts';
 import type { CreateFigures } from './patterns.ts';
+import type { ProcessorFigures, ProcessorRound } from './processor-time.ts';
 
 const MiB = 1024 * 1024;
 
@@ -32,6 +34,29 @@ export function memoryTable(figures: MemoryFigures): string {
   return markdownTable([heading, ''], [...rows, ['so many fit in 8 GiB', String(fittingIn(8, figures))]]);
 }
 
+export function processorTable(rounds: readonly ProcessorRound[]): string {
+  const row = (name: string, figures: readonly ProcessorFigures[]): string[] => {
+    const totals = figures.map(({ platform, launcher, inside }) => platform + launcher + inside);
+    const parts = (['platform', 'launcher', 'inside'] as const).map((part) =>
+      median(figures.map((each) => each[part])),
+    );
+    return [name, rounded(median(totals)), ...parts.map(rounded), totals.map(rounded).join(' ')];
+  };
+  return markdownTable(
+    ['processor time per sandbox, ms', 'all', 'platform', 'launcher', 'inside', 'rounds'],
+    [
+      row(
+        'create to running',
+        rounds.map(({ create }) => create),
+      ),
+      row(
+        'remove',
+        rounds.map(({ remove }) => remove),
+      ),
+    ],
+  );
+}
+
 export function throughputTable(rounds: readonly { raw: number; ttyd: number | null; terminal: number }[]): string {
   const raw = rounds.map((each) => each.raw);
   const ttyd = rounds.flatMap((each) => each.ttyd ?? []);
@@ -56,6 +81,18 @@ export function echoTable({ p50, p95, p99, max, count }: Distribution): string {
     ['echo, ms', 'p50', 'p95', 'p99', 'max'],
     [[`${count} letters`, ...[p50, p95, p99, max].map(rounded)]],
   );
+}
+
+export function e2bTable(figures: readonly E2bFigures[]): string {
+  const rows = figures.flatMap(({ subject, created, output }) =>
+    (
+      [
+        ['Sandbox.create()', created],
+        ['and commands.run()', output],
+      ] as const
+    ).map(([call, { p50, p95, p99, max }]) => [`${subject}, ${call}`, ...[p50, p95, p99, max].map(rounded)]),
+  );
+  return markdownTable(['E2B SDK, ms', 'p50', 'p95', 'p99', 'max'], rows);
 }
 
 export function filesTable(mebibytes: number, { writeMbPerSecond, readMbPerSecond }: FileFigures): string {

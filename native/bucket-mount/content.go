@@ -9,10 +9,9 @@ import (
 	"sync"
 	"syscall"
 	"time"
-)
 
-// appendAtLeast is the size from which the platform composes an appended file from the stored object and the new bytes.
-const appendAtLeast = 5 << 20
+	"golang.org/x/sys/unix"
+)
 
 // content is an open file. Writes go to a spool, which replaces the whole object when it is stored.
 type content struct {
@@ -31,12 +30,24 @@ type content struct {
 	// emptied is set while a stored file that was opened with O_TRUNC has not been written to.
 	emptied bool
 	// gone is set once the name was removed or refers to another file.
-	gone   bool
-	reader *blockReader
+	gone bool
+	// seen is set once a program may have read or written a part: then it may read no other version.
+	seen bool
+	// confirmed is when base was last known to be the stored version.
+	confirmed time.Time
+	reader    *blockReader
 }
 
+// confirmAfter is how long an unread file that was just opened is not looked up again.
+const confirmAfter = 100 * time.Millisecond
+
+// refreshAttempts bounds how often a read follows a file that is replaced again and again.
+const refreshAttempts = 8
+
 func openContent(m *mount, stored *entry) *content {
-	return &content{m: m, attributes: stored.attributes(), size: stored.Size, base: stored, baseSize: stored.Size}
+	return &content{
+		m: m, attributes: stored.attributes(), size: stored.Size, base: stored, baseSize: stored.Size, confirmed: time.Now(),
+	}
 }
 
 func newContent(m *mount, a attributes) *content {
@@ -74,14 +85,14 @@ func (c *content) write(data []byte, off int64) error {
 		return err
 	}
 	c.size, c.dirty, c.modified = max(c.size, off+int64(len(data))), true, time.Now()
-	c.emptied = false
+	c.emptied, c.seen = false, true
 	return nil
 }
 
 // put writes to the spool. The size of all spools of the mount is bounded.
 func (c *content) put(data []byte, off int64) error {
 	if c.spool == nil {
-		spool, err := newSpool()
+		spool, err := newSpool(c.m.spool)
 		if err != nil {
 			return errnoOf(err)
 		}
@@ -113,7 +124,7 @@ func (c *content) truncate(size int64) error {
 		}
 	}
 	c.baseSize = min(c.baseSize, size)
-	c.size, c.dirty, c.modified = size, true, time.Now()
+	c.size, c.dirty, c.seen, c.modified = size, true, true, time.Now()
 	c.emptied = size == 0 && c.base != nil
 	return nil
 }
@@ -124,10 +135,74 @@ func (c *content) isEmptied() bool {
 	return c.emptied
 }
 
-func (c *content) read(ctx context.Context, path string, into []byte, off int64) (int, error) {
+// read fills the buffer up to the end of the file. If the file was replaced since it was opened, and nothing of it was read
+// or written before, the read takes the new version. hasGrown reports that this one is larger.
+func (c *content) read(ctx context.Context, of *node, into []byte, off int64) (n int, hasGrown bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if off >= c.size {
+	for attempt := 0; attempt < refreshAttempts; attempt++ {
+		base, size := c.base, c.size
+		n, err = c.readVersion(ctx, of.path(), into, off)
+		if c.base == base {
+			if errnoOf(err) != syscall.ESTALE || !c.isReplaceable() {
+				c.seen = c.seen || err == nil && n > 0
+				return n, hasGrown, err
+			}
+			// The kernel takes the end of a read for the end of the file, but only of the first of several reads.
+			mayShrink := off == 0 && int64(len(into)) >= size
+			if c.refresh(ctx, of.stat, mayShrink) != nil {
+				return 0, hasGrown, err
+			}
+		} // else another read or a write changed the version while this one waited
+		hasGrown = hasGrown || c.size > size
+	}
+	return 0, hasGrown, syscall.ESTALE
+}
+
+// confirm asserts that the file may be used, and takes the stored version if nothing of the file was read yet. The caller
+// holds the lock of names.
+func (c *content) confirm(ctx context.Context, path string) error {
+	c.mu.Lock()
+	var err error = syscall.ESTALE
+	if c.isReplaceable() && time.Since(c.confirmed) >= confirmAfter {
+		current := func(ctx context.Context) (*entry, error) { return c.m.platform.stat(ctx, path) }
+		err = c.refresh(ctx, current, true)
+	}
+	c.mu.Unlock()
+	if errno := errnoOf(err); errno == syscall.ENOENT || errno == syscall.ESTALE {
+		return c.m.platform.assertAllowed(ctx) // a read finds out that a file is gone
+	}
+	return err
+}
+
+func (c *content) isReplaceable() bool {
+	return !c.seen && !c.dirty && !c.gone && c.spool == nil && c.base != nil
+}
+
+// refresh takes the version that is stored now, unless the file was read or written in the meantime.
+func (c *content) refresh(ctx context.Context, current func(context.Context) (*entry, error), mayShrink bool) error {
+	before, asked := c.base, time.Now()
+	c.mu.Unlock() // also since the lock of names comes first
+	found, err := current(ctx)
+	c.mu.Lock()
+	if err != nil || c.base != before || !c.isReplaceable() {
+		return err
+	}
+	stored := found.attributes()
+	if stored.mode&unix.S_IFMT != c.mode&unix.S_IFMT || !mayShrink && found.Size < c.size {
+		return syscall.ESTALE
+	}
+	c.confirmed = asked
+	if found.Etag == before.Etag {
+		return nil
+	}
+	c.dropReader()
+	c.attributes, c.size, c.base, c.baseSize = stored, found.Size, found, found.Size
+	return nil
+}
+
+func (c *content) readVersion(ctx context.Context, path string, into []byte, off int64) (int, error) {
+	if off >= c.size || len(into) == 0 {
 		return 0, nil
 	}
 	into = into[:min(int64(len(into)), c.size-off)]
@@ -181,7 +256,7 @@ func (c *content) store(path string) error {
 	ctx := context.Background()
 	wanted := call{method: http.MethodPut, op: "write", query: url.Values{"path": {path}}, metadata: c.metadata()}
 	missing := c.have.missing(min(c.baseSize, c.size))
-	isAppend := len(missing) == 1 && missing[0].start == 0 && missing[0].end >= appendAtLeast
+	isAppend := len(missing) == 1 && missing[0].start == 0 && missing[0].end >= c.m.appendAtLeast
 	if isAppend {
 		wanted.op, wanted.match = "append", c.base.Etag
 		wanted.query.Set("keep", formatSize(missing[0].end))

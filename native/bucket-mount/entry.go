@@ -122,9 +122,9 @@ func nowOr(t time.Time, ok bool) time.Time {
 	return time.Now()
 }
 
-// newSpool creates an unlinked file in the spool folder.
-func newSpool() (*os.File, error) {
-	fd, err := unix.Openat(spoolFd, ".", unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
+// newSpool creates an unlinked file in the folder behind the descriptor.
+func newSpool(folder int) (*os.File, error) {
+	fd, err := unix.Openat(folder, ".", unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
 	if err != nil {
 		return nil, err
 	}

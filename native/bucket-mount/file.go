@@ -31,13 +31,14 @@ func (n *node) Open(ctx context.Context, flags uint32) (fs.FileHandle, uint32, s
 			return nil, 0, syscall.ESTALE // closed in the meantime
 		}
 		n.content = openContent(n.m, stored)
+		n.content.seen = stored.Etag == n.etag // programs read what the kernel has in its cache
 	}
 	fuseFlags := uint32(0)
 	if stored != nil && stored.Etag == n.etag {
 		fuseFlags = fuse.FOPEN_KEEP_CACHE
-	}
-	if stored != nil {
+	} else if stored != nil {
 		n.etag = stored.Etag
+		n.forgetAttributes() // the kernel may know the size of an earlier version
 	}
 	if flags&unix.O_TRUNC != 0 {
 		if err := n.content.truncate(0); err != nil {
@@ -85,7 +86,10 @@ func (n *node) Read(ctx context.Context, f fs.FileHandle, into []byte, off int64
 	if err := n.m.platform.assertAllowed(ctx); err != nil {
 		return nil, errnoOf(err)
 	}
-	count, err := f.(*handle).c.read(ctx, n.path(), into, off)
+	count, hasGrown, err := f.(*handle).c.read(ctx, n, into, off)
+	if hasGrown {
+		n.forgetAttributes() // a smaller size is the end of this read
+	}
 	if err != nil {
 		return nil, errnoOf(err)
 	}
@@ -138,7 +142,7 @@ func (n *node) Release(_ context.Context, f fs.FileHandle) syscall.Errno {
 	if n.content == c {
 		n.content = nil
 		n.etag = "" // the page cache may hold data that could not be stored
-		if c.base != nil && !c.dirty {
+		if c.base != nil && !c.dirty && c.seen {
 			n.etag = c.base.Etag
 		}
 	}

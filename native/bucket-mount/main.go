@@ -22,6 +22,8 @@ const (
 
 	maxSettingsBytes = 64 * 1024
 	maxRequestBytes  = 1024 * 1024
+	// appendAtLeast is the smallest part of an object that the platform keeps as it is.
+	appendAtLeast = 5 << 20
 	// cacheTime is how long the kernel caches names and attributes. A revoked right takes effect within two seconds:
 	// the platform notices within one second, and the cache adds this.
 	cacheTime = 500 * time.Millisecond
@@ -59,7 +61,10 @@ func run() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil { // the memory contains the key of the mount
 		return err
 	}
-	m := &mount{settings: given, platform: newPlatform(given.Socket, given.Key), blocks: make(chan struct{}, maxBlocks)}
+	m := &mount{
+		settings: given, platform: newPlatform(given.Socket, given.Key), spool: spoolFd, appendAtLeast: appendAtLeast,
+		blocks: make(chan struct{}, maxBlocks),
+	}
 	keep := cacheTime
 	server, err := fuse.NewServer(fs.NewNodeFS(newRoot(m), &fs.Options{
 		EntryTimeout: &keep, AttrTimeout: &keep, NullPermissions: true, RootStableAttr: &fs.StableAttr{Mode: unix.S_IFDIR, Ino: 1},

@@ -26,6 +26,10 @@ const (
 type mount struct {
 	settings settings
 	platform *platform
+	// spool is the descriptor of the folder for files being written.
+	spool int
+	// appendAtLeast is the size from which the platform composes an appended file from the stored object and the new bytes.
+	appendAtLeast int64
 	// names is locked to change names, and read-locked to use them.
 	names sync.RWMutex
 	// blocks has an entry for each block in memory; spooled is the total size of the spools.
@@ -137,7 +141,7 @@ func (n *node) Getattr(ctx context.Context, _ fs.FileHandle, out *fuse.AttrOut) 
 	n.m.names.RLock()
 	defer n.m.names.RUnlock()
 	if c := n.open(); c != nil {
-		if err := n.m.platform.assertAllowed(ctx); err != nil {
+		if err := c.confirm(ctx, n.path()); err != nil {
 			return errnoOf(err)
 		}
 		c.mu.Lock()
@@ -151,6 +155,19 @@ func (n *node) Getattr(ctx context.Context, _ fs.FileHandle, out *fuse.AttrOut) 
 	}
 	n.m.fill(found.attributes(), found.Size, &out.Attr)
 	return 0
+}
+
+// stat returns what is stored under the name that the file has now.
+func (n *node) stat(ctx context.Context) (*entry, error) {
+	n.m.names.RLock()
+	defer n.m.names.RUnlock()
+	return n.m.platform.stat(ctx, n.path())
+}
+
+// forgetAttributes has the kernel ask for the attributes again; it keeps the content it has.
+func (n *node) forgetAttributes() {
+	const withoutContent = -1
+	_ = n.NotifyContent(withoutContent, 0)
 }
 
 func (n *node) Setattr(ctx context.Context, _ fs.FileHandle, in *fuse.SetAttrIn, out *fuse.AttrOut) syscall.Errno {

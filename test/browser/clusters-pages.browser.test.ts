@@ -259,7 +259,7 @@ describeRequiring(['chromium'], 'clusters in the console', () => {
     const { page } = opened;
     for (const list of ['nodes', 'workloads', 'pods']) {
       await (list === 'nodes' ? signIn(page, platform, clusterPath('/nodes')) : page.goto(clusterPath(`/${list}`)));
-      await page.getByText('is not connected: its agent has no tunnel.').waitFor();
+      await page.getByText('The cluster cannot be reached: its agent has no tunnel.').waitFor();
     }
     await opened.expectNoFault();
   });

@@ -27,7 +27,7 @@ describeRequiring(['chromium'], 'signing in and out', () => {
     await page.getByLabel('Email').fill(platform.owner.email);
     await page.getByLabel('Password', { exact: true }).fill('not this one');
     await page.keyboard.press('Enter');
-    await page.getByRole('alert').getByText('Wrong e-mail or password').waitFor();
+    await page.getByRole('alert').getByText('Wrong email or password').waitFor();
     expect(await page.evaluate('document.activeElement.name')).toBe('password');
     await screenshot(page, 'light-sign-in-refused');
     await expectAccessible(page, 'a refused sign-in');

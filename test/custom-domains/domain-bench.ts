@@ -7,7 +7,6 @@ import {
   createAcmeAuthority,
   createDnsResolver,
   createObjectStoreModule,
-  createWebhookSender,
   objectStoreConfigSchema,
   openBlobStore,
   openSqliteMetadataStore,
@@ -19,6 +18,7 @@ import {
 import { openTestKeys } from '@svc/object-store/testing/running-store';
 import { unlimitedQuotas, unlimitedTraffic } from '@svc/quotas';
 import { unlimitedDisk } from '@svc/runtime';
+import { createWebhookSender } from '@svc/webhooks';
 import { createLogger, createMetrics } from '@svc/telemetry';
 import {
   fakeAccess,

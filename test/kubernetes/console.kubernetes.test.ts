@@ -208,7 +208,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     await page.getByRole('heading', { name: /^The agent is (reconnecting|offline)$/ }).waitFor();
     await podLink(page).waitFor();
     await page.goto(path('/nodes'));
-    await page.getByText(/^The agent of cluster home is not connected/).waitFor();
+    await page.getByText(/^The cluster cannot be reached: /).waitFor();
     await opened.expectNoFault();
   });
 });

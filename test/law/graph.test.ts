@@ -8,7 +8,7 @@ const MICRO_FILE_LINES = 40;
  * Number of small files whose only importer is in the same folder. Merge one before adding one: the number only
  * decreases.
  */
-const MICRO_FILES_ALLOWED = 66;
+const MICRO_FILES_ALLOWED = 62;
 /** Lists of declarations, each in a file of its own however small: adding one is one file and one line. */
 const REGISTRIES: ReadonlySet<string> = new Set([
   'apps/cli/src/commands/all-commands.ts',

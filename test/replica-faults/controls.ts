@@ -214,6 +214,11 @@ export const CONTROLS: readonly Control[] = [
     },
   },
   {
+    name: 'an agent that needed many attempts to connect to another replica',
+    expected: [/the agent needed 4 attempts to connect to another replica/],
+    plant: async ({ agent }) => agent.plantTakeover(),
+  },
+  {
     name: 'a replica that ended by itself',
     expected: [/\w+ ended by itself/],
     plant: async ({ world, other }) => {

@@ -99,7 +99,7 @@ function summary({ faults, inflicted, journal, world, agent }: Campaign): string
       .toSorted(([one], [other]) => one.localeCompare(other))
       .map(([name, count]) => `${name} ${count}`)
       .join(', ');
-  const sorted = agent.takeoversMs.toSorted((one, other) => one - other);
+  const sorted = agent.takeovers.map(({ tookMs }) => tookMs).toSorted((one, other) => one - other);
   const median = sorted[Math.floor(sorted.length / 2)] ?? 0;
   const takeovers = `agent taken over ${sorted.length} times, median ${median} ms, longest ${sorted.at(-1) ?? 0} ms`;
   return `${faults} faults (${list(inflicted)}); ${list(journal.counts)}; starts repeated ${world.repeatedStarts}; ${takeovers}`;

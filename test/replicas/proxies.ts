@@ -13,6 +13,7 @@ export interface ReplicaPorts {
 
 /** A proxy in front of two replicas, with the configuration of `deploy/`. */
 export interface Proxy extends AsyncDisposable {
+  readonly url: string;
   readonly s3Endpoint: string;
 }
 
@@ -70,9 +71,9 @@ export async function startProxy(
     child.kill('SIGTERM');
     await gone;
   };
-  const url = `http://127.0.0.1:${platformPort}/readyz`;
+  const url = `http://127.0.0.1:${platformPort}`;
   const isServing = (): Promise<boolean> =>
-    fetch(url).then(
+    fetch(`${url}/readyz`).then(
       ({ ok }) => ok,
       () => false,
     );
@@ -83,7 +84,7 @@ export async function startProxy(
     throw new Error(`${program} serves nothing; it said:\n${await readFile(logFile, 'utf8')}`, { cause });
   }
   if (child.exitCode !== null) throw new Error(`${program} ended; it said:\n${await readFile(logFile, 'utf8')}`);
-  return { s3Endpoint: `http://127.0.0.1:${s3Port}`, [Symbol.asyncDispose]: stop };
+  return { url, s3Endpoint: `http://127.0.0.1:${s3Port}`, [Symbol.asyncDispose]: stop };
 }
 
 function replaceOnce(text: string, [from, to]: readonly [string, string]): string {

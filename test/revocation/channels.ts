@@ -1,5 +1,6 @@
 import type { Channel } from './channel.ts';
 import { CLUSTER_CHANNELS } from './cluster-channels.ts';
+import { MCP_CHANNELS } from './mcp-channels.ts';
 import { PORT_CHANNELS } from './port-channels.ts';
 import { SANDBOX_CHANNELS } from './sandbox-channels.ts';
 import { STORE_CHANNELS } from './store-channels.ts';
@@ -10,4 +11,5 @@ export const CHANNELS: Readonly<Record<string, Channel>> = {
   ...PORT_CHANNELS,
   ...CLUSTER_CHANNELS,
   ...STORE_CHANNELS,
+  ...MCP_CHANNELS,
 };

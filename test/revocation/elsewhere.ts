@@ -82,11 +82,11 @@ export const OTHERS: Readonly<Record<string, Reason>> = {
     why: 'is attached without a credential; its content is only reached through a sandbox',
     see: ['docs/volumes.md'],
   },
-  'a session of an MCP client': {
-    why: 'is a process of the client: each call is a request to the API with its token',
-    see: ['test/command-line/mcp.system.test.ts'],
+  'a template build under way whose maker has left': {
+    why: 'belongs to the workspace, in sandboxes without secrets and mounts; whoever may update the template can cancel it',
+    see: ['docs/templates.md', 'modules/sandboxes/test/integration/templates.test.ts'],
   },
-  'the log of a build, logs and commands of a cluster': {
+  'the log of a build, which waits for new lines, logs and commands of a cluster': {
     why: 'are responses of ordinary routes, all of which are opened with all credentials',
     see: [OF_THE_GUARD],
   },

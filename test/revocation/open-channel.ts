@@ -8,6 +8,8 @@ import { WebSocket } from 'ws';
 export interface Open {
   /** Resolves when nothing can be delivered any more. */
   readonly ended: Promise<unknown>;
+  /** What is known about a channel that does not end. */
+  state?(): string;
   /** Fails if the channel was used after its end, such as an upload that was stored. */
   verify?(): Promise<void>;
   /** A slow reader takes what is left: everything that was still sent has arrived in its buffers. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { PlayedKubernetes, type PlayedKubernetesOptions } from '@svc/clusters/testing/kubernetes';
 import { done, type Caller, type CredentialKind, type WholePlatform } from '@svc/platform/testing';
+import { waitFor } from '@svc/testing';
 
 /** A workspace with one of everything that has channels, and a caller in it. */
 export interface Place {
@@ -23,8 +24,8 @@ export interface Place {
   readonly sshPort: number;
   /** The agent's tunnel. */
   readonly tunnel: PlayedKubernetes;
-  /** Runs a command in the sandbox as the steward. */
-  run(command: string): Promise<string>;
+  /** Runs a command in the sandbox as the steward, within the time of a busy machine unless told otherwise. */
+  run(command: string, seconds?: number): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -53,30 +54,49 @@ ${TICKS}
 const scopeOf = ({ workspace, team }: Caller): string =>
   `?workspace_uuid=${workspace}${team === null ? '' : `&team_uuid=${team}`}`;
 
+/** What the sandboxes of a place are made of. */
+export interface SandboxMaterial {
+  /** An image with busybox. */
+  readonly image: string;
+  /** More fields of the request. */
+  readonly more: Readonly<Record<string, unknown>>;
+  readonly hasMounts: boolean;
+}
+
+/** Those of the local driver, which has everything. */
+const LOCAL: SandboxMaterial = {
+  image: 'busybox',
+  more: { resources: { cpu: 0.5, memory_mb: 128, disk_mb: 64, pids: 256 } },
+  hasMounts: true,
+};
+
 export async function openPlace(
   platform: WholePlatform,
   kind: CredentialKind,
   { caller, steward }: { caller: Caller; steward: Caller },
+  material = LOCAL,
 ): Promise<Place> {
   const store = `/api/v1/workspace/${caller.workspace}/object-store`;
   const bucket = `held-${randomBytes(8).toString('hex')}`;
   const [scope, stewards] = [scopeOf(caller), scopeOf(steward)];
   await done(platform, 'POST', `${store}/buckets${stewards}`, steward.headers, { name: bucket });
   const [sandbox, publicSandbox, cluster, ssh] = await Promise.all([
-    createSandbox(platform, caller, bucket),
-    createPublicSandbox(platform, caller),
+    createSandbox(platform, caller, bucket, material),
+    createPublicSandbox(platform, caller, material),
     done(platform, 'POST', `/v1/clusters${stewards}`, steward.headers, { name: 'production' }),
     done(platform, 'GET', '/api/ssh', steward.headers),
     putLarge(platform, `${store}/buckets/${bucket}/objects/content${stewards}&key=large`, steward),
   ]);
   const kubernetes = await connectCluster(platform, cluster, steward);
-  const run = async (command: string, id = sandbox): Promise<string> => {
+  const runIn = async (id: string, command: string, seconds = MOST_SECONDS): Promise<string> => {
     const path = `/api/containers/${id}/exec${stewards}`;
-    const body = { command, timeout_seconds: MOST_SECONDS };
+    const body = { command, timeout_seconds: seconds };
     const { stdout } = await done(platform, 'POST', path, steward.headers, body);
     return String(stdout);
   };
-  await Promise.all([sandbox, publicSandbox].map((id) => serveProgram(platform, id, { steward, stewards, run })));
+  const run: Place['run'] = (command, seconds) => runIn(sandbox, command, seconds);
+  const serving = { steward, stewards, run: runIn };
+  await Promise.all([sandbox, publicSandbox].map((id) => serveProgram(platform, id, serving)));
   await run(`mkdir -p /watched; truncate -s 1G /large`);
   const found = await done(platform, 'GET', `/e2b/sandboxes/${sandbox.slice(4)}${scope}`, caller.headers);
   const connected = await done(platform, 'POST', `/e2b/sandboxes/${sandbox.slice(4)}/connect${scope}`, caller.headers, {
@@ -106,17 +126,33 @@ export async function openPlace(
   };
 }
 
-async function createSandbox(platform: WholePlatform, caller: Caller, bucket: string): Promise<string> {
-  const mounts = [{ bucket, path: '/data' }];
-  const resources = { cpu: 0.5, memory_mb: 128, disk_mb: 64, pids: 256 };
-  const path = `/api/containers${scopeOf(caller)}&wait_ms=30000`;
-  const made = await done(platform, 'POST', path, caller.headers, { image: 'busybox', mounts, resources });
-  if (made['status'] !== 'running') throw new Error(`the sandbox does not run: ${JSON.stringify(made['error'])}`);
-  return String(made['id']);
+async function createSandbox(
+  platform: WholePlatform,
+  caller: Caller,
+  bucket: string,
+  { image, more, hasMounts }: SandboxMaterial,
+): Promise<string> {
+  const mounts = hasMounts ? { mounts: [{ bucket, path: '/data' }] } : {};
+  const path = `/api/containers${scopeOf(caller)}`;
+  const made = await done(platform, 'POST', path, caller.headers, { image, ...mounts, ...more });
+  const id = String(made['id']);
+  const isSettled = async (): Promise<string | null> => {
+    const { status, error } = await done(platform, 'GET', `/api/containers/${id}${scopeOf(caller)}`, caller.headers);
+    if (status === 'error') return JSON.stringify(error);
+    return status === 'running' ? '' : null;
+  };
+  const waiting = { timeoutMs: 500 * MOST_SECONDS, intervalMs: 200, description: 'a sandbox' };
+  const fault = await waitFor(isSettled, waiting);
+  if (fault !== '') throw new Error(`the sandbox does not run: ${fault}`);
+  return id;
 }
 
-async function createPublicSandbox(platform: WholePlatform, caller: Caller): Promise<string> {
-  const body = { templateID: 'busybox', timeout: 600 };
+async function createPublicSandbox(
+  platform: WholePlatform,
+  caller: Caller,
+  { image }: SandboxMaterial,
+): Promise<string> {
+  const body = { templateID: image, timeout: 600, allow_internet_access: false };
   const made = await done(platform, 'POST', `/e2b/sandboxes${scopeOf(caller)}`, caller.headers, body);
   return `sbx_${String(made['sandboxID'])}`;
 }
@@ -137,14 +173,14 @@ async function serveProgram(
     steward,
     stewards,
     run,
-  }: { steward: Caller; stewards: string; run: (command: string, id: string) => Promise<string> },
+  }: { steward: Caller; stewards: string; run: (id: string, command: string) => Promise<string> },
 ): Promise<void> {
   const path = `/api/containers/${id}/files${stewards}&path=/answer&mode=755`;
   const headers = { ...steward.headers, 'content-type': 'application/octet-stream' };
   const response = await fetch(`${platform.url}${path}`, { method: 'POST', headers, body: PROGRAM });
   if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
   const isListening = `netstat -ltn | grep -q ':${PORT} '`;
-  await run(`(setsid nc -ll -p ${PORT} -e /answer > /dev/null 2>&1 &) ; until ${isListening}; do sleep 0.1; done`, id);
+  await run(id, `(setsid nc -ll -p ${PORT} -e /answer > /dev/null 2>&1 &) ; until ${isListening}; do sleep 0.1; done`);
 }
 
 /** A tunnel with an API server behind it: a watch never ends, and neither does the output of an exec. */

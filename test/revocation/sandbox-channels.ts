@@ -71,23 +71,33 @@ async function openForward(ssh: OpenSsh): Promise<Open> {
   return held(ssh, channel);
 }
 
+const BEAT = 'date > /data/beat';
+/** Has what the shell said about the write that failed. */
 const REFUSED = '/tmp/refused';
+const BEATING = `while ${BEAT}; do sleep 0.5; done; mv /tmp/said ${REFUSED}`;
+/** Looks at the process first, which creates the file before it ends. */
+const LOOK = `kill -0 $(cat /tmp/beating) && is=writing || is='gone without a refusal'; cat ${REFUSED} || echo $is`;
+const LOOK_SECONDS = 20;
 
 /** A program that writes to the bucket again and again, until it may not. */
 async function openMount({ run }: Place): Promise<Open> {
-  const write = 'date > /data/beat';
-  await run(write);
-  await run(`(setsid sh -c 'while ${write}; do sleep 0.5; done; touch ${REFUSED}' > /dev/null 2>&1 &)`);
+  await run(BEAT);
+  await run(`(setsid sh -c '${BEATING}' > /dev/null 2> /tmp/said & echo $! > /tmp/beating)`);
   const closing = new AbortController();
+  let state = 'not looked at yet';
   const isRefused = async (): Promise<boolean> => {
     // The steward may be a former owner, whose commands end when the role changes: that says nothing about the mount.
     while (!closing.signal.aborted) {
-      const isSeen = await run(`until [ -e ${REFUSED} ]; do sleep 0.5; done; echo seen`).catch(() => delay(500, ''));
-      if (isSeen !== '') return true;
+      state = await Promise.race([
+        run(LOOK, LOOK_SECONDS).catch(String),
+        delay(2_000 * LOOK_SECONDS, 'no response', { ref: false }),
+      ]);
+      if (/Permission denied|Input\/output error/.test(state)) return true;
+      await delay(500);
     }
     return false;
   };
-  return { ended: isRefused(), close: () => closing.abort() };
+  return { ended: isRefused(), state: () => state.trim(), close: () => closing.abort() };
 }
 
 export const SANDBOX_CHANNELS: Readonly<Record<string, Channel>> = {

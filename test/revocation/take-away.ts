@@ -49,8 +49,15 @@ export async function takeAway(place: Place, wanted: readonly Wanted[], take: ()
   }
 }
 
-async function allOver(states: readonly { readonly name: string; readonly isOver: boolean }[]): Promise<void> {
-  const left = (): string[] => states.filter(({ isOver }) => !isOver).map(({ name }) => name);
+interface State {
+  readonly name: string;
+  readonly open: Open;
+  readonly isOver: boolean;
+}
+
+async function allOver(states: readonly State[]): Promise<void> {
+  const named = ({ name, open: { state } }: State): string => (state === undefined ? name : `${name} (${state()})`);
+  const left = (): string[] => states.filter(({ isOver }) => !isOver).map(named);
   const description = (): string => `the end of ${left().join(', ')}`;
   await waitFor(() => left().length === 0, { timeoutMs: ENDED_WITHIN_MS, description });
 }

@@ -22,6 +22,16 @@ export const FUZZ_TARGETS: readonly (readonly [target: string, folder: string])[
   ['FuzzLayer', 'unpack'],
 ];
 
+/** Every `func Fuzz…` of the bucket mount; a test verifies the list. */
+export const MOUNT_FUZZ_TARGETS: readonly string[] = [
+  'FuzzAnswers',
+  'FuzzAttributes',
+  'FuzzFiles',
+  'FuzzNames',
+  'FuzzRanges',
+  'FuzzReplaced',
+];
+
 /** The sandbox helper: its own tests, and the check that the source gives the recorded checksums. */
 export const helperPart: Part = {
   name: 'helper',
@@ -49,9 +59,10 @@ async function runHelper(context: PartContext): Promise<PartOutcome> {
     { name: 'go vet finds nothing', args: ['vet', './...'] },
     { name: 'go test passes', args: ['test', './...'] },
     { name: 'the modules are those of go.sum', args: ['mod', 'verify'] },
-    ...FUZZ_TARGETS.map(([target, folder]) => fuzzStep(target, folder)),
+    ...FUZZ_TARGETS.map(([target, folder]) => fuzzStep(target, `./internal/${folder}`)),
     { name: 'go vet finds nothing in the bucket mount', args: ['vet', './...'], source: MOUNT_SOURCE },
     { name: 'go test passes for the bucket mount', args: ['test', './...'], source: MOUNT_SOURCE },
+    ...MOUNT_FUZZ_TARGETS.map((target) => ({ ...fuzzStep(target, '.'), source: MOUNT_SOURCE })),
     { name: 'the modules of the bucket mount are those of go.sum', args: ['mod', 'verify'], source: MOUNT_SOURCE },
   ];
   const results: TestResult[] = [];
@@ -79,9 +90,9 @@ async function runHelper(context: PartContext): Promise<PartOutcome> {
  * Limits the number of inputs instead of the time, so that a slow machine tries as many. Without its own limit,
  * minimizing an interesting input takes a minute each.
  */
-function fuzzStep(target: string, folder: string) {
+function fuzzStep(target: string, folder: string): HelperStep {
   const args = ['test', '-run', '^$', '-fuzz', `^${target}$`, '-fuzztime', FUZZ_INPUTS, '-fuzzminimizetime', '10x'];
-  return { name: `${target} finds nothing`, args: [...args, '-parallel', '1', `./internal/${folder}`] };
+  return { name: `${target} finds nothing`, args: [...args, '-parallel', '1', folder] };
 }
 
 /** Builds every binary and compares the checksums with the recorded ones. */

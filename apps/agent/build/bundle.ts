@@ -1,8 +1,9 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { npmPurl, type Component } from '@svc/packaging';
+import { replaceFile } from '@svc/runtime';
 import { rolldown } from 'rolldown';
-import type { BuildInfo } from '../src/build-info.ts';
+import { readBuildInfo, type BuildInfo } from '../src/build-info.ts';
 
 export interface AgentBundle {
   /** One CommonJS script, ASCII only. */
@@ -46,6 +47,18 @@ export async function bundleAgent(root: string, build: BuildInfo): Promise<Agent
   } finally {
     await bundle.close();
   }
+}
+
+/**
+ * Bundles the agent of a checkout, with the build info of its working tree, into the cache folder. Returns the file.
+ * Bundling takes less than a second, so every start does it, and no start runs an outdated bundle.
+ */
+export async function bundleCheckout(root: string, cacheFolder: string): Promise<string> {
+  const { code } = await bundleAgent(root, readBuildInfo(join(root, 'apps', 'agent', 'src')));
+  const file = join(cacheFolder, 'agent', 'svc-agent.cjs');
+  await mkdir(dirname(file), { recursive: true });
+  await replaceFile(file, code, { mode: 0o644, draft: `${file}.${process.pid}`, durable: false });
+  return file;
 }
 
 /** V8 stores a source with a single non-Latin-1 character as two bytes per character. */

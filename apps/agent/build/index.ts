@@ -1,5 +1,5 @@
 export { archiveNameOf, readAgentStamp } from './agent-stamp.ts';
-export { bundleAgent } from './bundle.ts';
+export { bundleAgent, bundleCheckout } from './bundle.ts';
 export { AGENT_NODE_FLAGS } from '../src/node-flags.ts';
 export { buildBinary } from './single-binary.ts';
 

@@ -178,7 +178,16 @@ export const platformConfigSchema = Type.Object({
   trusted_proxies: Type.Array(Type.String(), {
     default: [],
     maxItems: 64,
-    description: 'Proxy addresses or networks whose X-Forwarded-For header is trusted',
+    description:
+      'Proxy addresses or networks whose X-Forwarded-For header is trusted; their connections are held to no share',
+  }),
+  max_connections: Type.Integer({
+    default: 20_000,
+    minimum: 100,
+    maximum: 1_000_000,
+    description:
+      'Maximum connections of each HTTP and S3 listener. One address can hold a third of them and its network half, ' +
+      'except for trusted_proxies',
   }),
   services: Type.Array(
     Type.Union([Type.Literal('clusters'), Type.Literal('object-store'), Type.Literal('sandboxes')]),

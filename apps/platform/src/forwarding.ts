@@ -66,7 +66,7 @@ export function createOwners(replica: Pick<ReplicaRegistry, 'id' | 'live'>, find
 /** Creates the internal listener. It serves what other replicas forward, and nothing else: no console, no S3. */
 export function createInternal(
   { forwarder, identity }: NonNullable<Internal>,
-  served: Required<Pick<ListenerOptions, 'handler' | 'onUpgrade' | 'onSlowBody' | 'onClosing'>>,
+  served: Required<Pick<ListenerOptions, 'handler' | 'onUpgrade' | 'onSlowBody' | 'onClosing' | 'shares'>>,
 ): Listener {
   const listener = createInternalListener({ ...served, forwarder, identity: identity.identity });
   identity.onChange((renewed) => listener.replaceIdentity(renewed));

@@ -16,7 +16,6 @@ import {
   createDisabledObjectStoreModule,
   createDnsResolver,
   createObjectStoreModule,
-  createWebhookSender,
   loadInstallationKey,
   openBlobStore,
   type BlobStore,
@@ -37,6 +36,7 @@ import {
   type SshPart,
 } from '@svc/sandboxes';
 import type { Logger, Metrics } from '@svc/telemetry';
+import { createWebhookSender } from '@svc/webhooks';
 import type { PlatformConfig } from './config.ts';
 import type { DataFolder } from './data-folder.ts';
 import type { Databases } from './databases.ts';
@@ -44,10 +44,13 @@ import { diskForRows } from './disk-reserve.ts';
 import type { Endpoints } from './endpoints.ts';
 import { createKeyRing, type PlatformKeys } from './keys.ts';
 import { BLOBS_FOLDER, openMetadata } from './object-store/open-store.ts';
-import { DEPLOY_FOLDER } from './project-folders.ts';
 import type { ServiceName } from './service-names.ts';
 import { loadPreviewKey, loadSshHostKey } from './shared-secrets.ts';
 import { VERSION } from './version.ts';
+import { fileURLToPath } from 'node:url';
+
+/** Chart and manifest of the cluster agent, shipped with the project. */
+const DEPLOY_FOLDER = fileURLToPath(new URL('../../../deploy', import.meta.url));
 
 /** Of the engine's keys, after the prefix of the store. */
 const ARCHIVES_PREFIX = 'sandbox-archives/';
@@ -224,6 +227,10 @@ async function createSandboxes(
     buckets,
     clusters: clusters?.sandboxTunnels ?? null,
     apiKeys: deps.accounts.apiKeys,
+    webhooks: createWebhookSender({
+      allowedNetworks: config.sandboxes.webhooks.allowed_networks,
+      timeoutMs: config.sandboxes.webhooks.timeout_seconds * 1_000,
+    }),
   });
 }
 

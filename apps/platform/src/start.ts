@@ -10,6 +10,7 @@ import { createConsoleHandler } from './console/console-handler.ts';
 import { advertisedUrl, createInternal, internalAddress } from './forwarding.ts';
 import { readServiceStates, type PlatformStatus } from './http/status-routes.ts';
 import { createRequestHandler } from './http/request-handler.ts';
+import { createConnectionRefusals } from './http/connection-refusals.ts';
 import { hstsSeconds, redirectToTls } from './http/require-tls.ts';
 import { assertPortsFree, listenOn, type ListenAddress, type ListenFlag } from './listen.ts';
 import { ensureLocalCertificate } from './local-authority.ts';
@@ -64,7 +65,7 @@ export async function startPlatform(options: StartOptions): Promise<RunningPlatf
 }
 
 /** S3 object metadata is sent in headers. */
-const S3_LIMITS = { maxHeaderSizeBytes: 64 * 1024 };
+const S3_HEADER_BYTES = 64 * 1024;
 
 /** Opens the listeners and starts the background work. The caller closes the composition if this fails. */
 export async function startComposition(options: StartOptions, composition: Composition): Promise<RunningPlatform> {
@@ -139,24 +140,26 @@ async function openListeners(options: StartOptions, composition: Composition): P
   const shared = { onUpgrade: upgrades.dispatch, onSlowBody, onClosing };
   const served: ListenerOptions = refuseHops({ handler, ...shared });
   const plain = config.http === 'serve' ? served : { handler: redirectToTls(handler, () => endpoints.url) };
-  const http = config.http === 'off' ? 0 : await open(createListener(plain), config.port, '--port');
+  const refusals = createConnectionRefusals({ log, metrics: composition.metrics }, () => performance.now());
+  const create = createListeners(config, refusals);
+  const http = config.http === 'off' ? 0 : await open(create(plain, '--port'), config.port, '--port');
   const { ca, ...tls } = await tlsMaterial(config, folder.tlsFolder, composition.secrets);
   endpoints.certifiedBy(ca);
-  const https = await open(createListener({ ...served, tls }), config.https_port, '--https-port');
-  await openMetrics(options, composition, open);
-  await openInternal(options, composition, shared, open);
+  const https = await open(create({ ...served, tls }, '--https-port'), config.https_port, '--https-port');
+  await openMetrics(options, composition, create, open);
+  const shares = { onRefused: refusals('internal.listen') };
+  await openInternal(options, composition, { ...shared, shares }, open);
   const { s3, sites } = composition.modules.objectStore;
+  const limits = { maxHeaderSizeBytes: S3_HEADER_BYTES };
   const openS3 = async (port: number | undefined, flag: ListenFlag, more: Pick<ListenerOptions, 'tls'>) =>
-    s3 === null || port === undefined
-      ? null
-      : await open(createListener({ ...s3, ...more, limits: S3_LIMITS }), port, flag);
+    s3 === null || port === undefined ? null : await open(create({ ...s3, ...more, limits }, flag), port, flag);
   const s3Port = (await openS3(config.s3_port, '--s3-port', {})) ?? 0;
   const s3Https = await openS3(config.s3_https_port, '--s3-https-port', { tls });
   const { http_port: siteHttp, https_port: siteHttps } = config.object_store.custom_domains;
   const openSite = async (scheme: 'http' | 'https', sitePort: number | undefined): Promise<void> => {
     if (sites === null || sitePort === undefined) return;
-    const listener = createListener({ ...sites[scheme], limits: S3_LIMITS });
-    const opened = await open(listener, sitePort, `object_store.custom_domains.${scheme}_port`);
+    const flag = `object_store.custom_domains.${scheme}_port` as const;
+    const opened = await open(create({ ...sites[scheme], limits }, flag), sitePort, flag);
     log.info({ scheme, port: opened }, 'serving custom domains');
   };
   await openSite('http', siteHttp);
@@ -165,6 +168,21 @@ async function openListeners(options: StartOptions, composition: Composition): P
   const { port: sshPort } = config.sandboxes.ssh;
   if (ssh !== null && sshPort !== undefined) await open(ssh, sshPort, 'sandboxes.ssh.port');
   endpoints.opened({ http, https, s3: s3Port, s3Https });
+}
+
+type CreateListener = (options: ListenerOptions, flag: ListenFlag) => Listener;
+
+/** Creates listeners whose connections are shared between client addresses; trusted proxies need no share. */
+function createListeners(
+  { max_connections: maxConnections, trusted_proxies: trustedProxies }: PlatformConfig,
+  refusals: ReturnType<typeof createConnectionRefusals>,
+): CreateListener {
+  return (options, flag) =>
+    createListener({
+      ...options,
+      limits: { ...options.limits, maxConnections },
+      shares: { trustedProxies, onRefused: refusals(flag) },
+    });
 }
 
 /** Every address that will be listened on. */
@@ -197,18 +215,26 @@ type OpenListener = (
 ) => Promise<number>;
 
 /** A metrics-only listener, if configured. */
-async function openMetrics({ config, log }: StartOptions, composition: Composition, open: OpenListener): Promise<void> {
+async function openMetrics(
+  { config, log }: StartOptions,
+  composition: Composition,
+  create: CreateListener,
+  open: OpenListener,
+): Promise<void> {
   const { port, host, token } = config.metrics;
   if (port === undefined) return;
   const handler = createMetricsHandler({ metrics: composition.metrics, token });
-  log.info({ host, port: await open(createListener({ handler }), port, 'metrics.port', host) }, 'metrics are served');
+  log.info(
+    { host, port: await open(create({ handler }, 'metrics.port'), port, 'metrics.port', host) },
+    'metrics are served',
+  );
 }
 
 /** The listener for other replicas, if there may be any. They find its URL in the row of this replica. */
 async function openInternal(
   { config, log }: StartOptions,
   { internal, modules, app, replica }: Composition,
-  served: Pick<Required<ListenerOptions>, 'onUpgrade' | 'onSlowBody' | 'onClosing'>,
+  served: Pick<Required<ListenerOptions>, 'onUpgrade' | 'onSlowBody' | 'onClosing' | 'shares'>,
   open: OpenListener,
 ): Promise<void> {
   const address = internalAddress(config);

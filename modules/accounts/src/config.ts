@@ -45,7 +45,7 @@ const guestSchema = Type.Object({
     maximum: 86_400,
     description: 'Lifetime of a guest and its resources',
   }),
-  max_active: count(100, 'Maximum guests at a time'),
+  max_active: count(100, 'Maximum guests at a time; one address can hold a third of them and its network half'),
   per_minute: count(5, 'Guest sign-ins from one address per minute'),
   sandboxes: count(1, 'Sandbox limit that the guest sign-in response shows'),
 });
@@ -60,12 +60,12 @@ const issuerSchema = Type.Object(
       maxLength: 2048,
       description: 'URL of its public keys; https, or http on this machine',
     }),
-    email_claim: Type.String({ default: 'email', minLength: 1, description: 'Claim with the e-mail address' }),
+    email_claim: Type.String({ default: 'email', minLength: 1, description: 'Claim with the email address' }),
     require_verified_email: Type.Boolean({
       default: true,
       description: 'Require `email_verified: true`',
     }),
-    auto_create: Type.Boolean({ default: false, description: 'Create a user if none has the e-mail address' }),
+    auto_create: Type.Boolean({ default: false, description: 'Create a user if none has the email address' }),
   },
   { additionalProperties: false },
 );

@@ -22,14 +22,12 @@ export type { MetadataStore } from './domain/ports/metadata-store.ts';
 export type { HeldLease } from './domain/ports/work-leases.ts';
 export type { OwnerDirectory } from './domain/ports/owner-directory.ts';
 export { IMPLEMENTED, NOT_IMPLEMENTED } from './s3/operations/index.ts';
-export type { WebhookSender } from './domain/ports/notifications.ts';
 export { readKeyUsage, type KeyUsage } from './domain/key-rotation/key-usage.ts';
 export { KeyRotation, type RotationReport } from './domain/key-rotation/key-rotation.ts';
 export { rewrapKeys } from './domain/key-rotation/rewrap-keys.ts';
 export { KeyRing } from './domain/secrets/key-ring.ts';
 export { loadInstallationKey, rewrapInstallationKey } from './adapters/installation-key.ts';
 export { SecretBox } from './domain/secrets/secret-box.ts';
-export { createWebhookSender, type WebhookSenderOptions } from './adapters/webhooks/webhook-sender.ts';
 export {
   createDisabledObjectStoreModule,
   objectStoreStateSchema,

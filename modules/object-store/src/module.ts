@@ -112,6 +112,7 @@ export async function createObjectStoreModule(dependencies: ObjectStoreDependenc
     drain: async () => undefined,
     close: async () => {
       stop.abort();
+      services.strangers.stop();
       await running;
       await background.close();
       await thread.close();

@@ -206,7 +206,12 @@ export const sandboxesConfigSchema = Type.Object({
     }),
   ),
   max_per_caller: amount(20, 0, 100_000, 'Maximum sandboxes per caller'),
-  max_running: amount(2000, 1, 16_000, 'Maximum running sandboxes per node'),
+  max_running: amount(
+    2000,
+    1,
+    16_000,
+    'Maximum running sandboxes per node; if there are several owners, one can run half of them',
+  ),
   drain_notice_seconds: amount(
     30,
     0,
@@ -322,6 +327,29 @@ export const sandboxesConfigSchema = Type.Object({
       'Maximum events kept per workspace; the oldest are removed first',
     ),
     max_streams: amount(64, 1, 10_000, 'Maximum open event streams per workspace and replica'),
+  }),
+  webhooks: Type.Object({
+    allowed_networks: Type.Array(Type.String(), {
+      default: [],
+      maxItems: 1_000,
+      description:
+        'Non-public networks that webhooks of sandbox events may reach, such as 10.0.0.0/8. Every admin of a ' +
+        'workspace can reach them',
+    }),
+    timeout_seconds: amount(10, 1, 20, 'Timeout of one delivery'),
+    retry_seconds: amount(
+      5,
+      1,
+      3600,
+      'First delay before a failed event is sent again; the delay doubles with each attempt, up to an hour',
+    ),
+    give_up_seconds: amount(86_400, 1, 31_536_000, 'Age at which an undelivered event is dropped'),
+    disable_after_seconds: amount(
+      259_200,
+      1,
+      31_536_000,
+      'Time of failures without a success after which a webhook is disabled',
+    ),
   }),
   metrics: Type.Object({
     sample_every_seconds: amount(10, 1, 3600, 'Interval between resource measurements of running sandboxes'),

@@ -42,15 +42,18 @@ import { createTemplatePart, observeTemplates } from './assembly/template-module
 import { createSecretPart } from './assembly/secret-module.ts';
 import { createPreviewPart } from './assembly/preview-module.ts';
 import { createPlaces } from './assembly/places.ts';
+import { createWebhookPart } from './assembly/webhook-module.ts';
 import { sandboxQuotas } from './quotas.ts';
 import { createCallerLimiter, perMinute } from './routes/per-minute.ts';
 import { MountServer } from './routes/mounts/mount-server.ts';
 import { MountService } from './domain/mounts/mount-service.ts';
 import { VOLUME } from './routes/volume-routes.ts';
 import { describeMachine, type SandboxesState, type SshPart } from './state.ts';
+import { ForkCopies } from './domain/snapshots/fork-copies.ts';
 import { SnapshotService } from './domain/snapshots/snapshot-service.ts';
 import { VolumeService } from './domain/volumes/volume-service.ts';
 import { usageByWorkspace } from './store/quota-usage.ts';
+import { createForkCopyRepository } from './store/fork-copy-repository.ts';
 import { createSandboxAccessRepository } from './store/sandbox-access-repository.ts';
 import { createSandboxRepository } from './store/sandbox-repository.ts';
 import { createSnapshotRepository } from './store/snapshot-repository.ts';
@@ -112,6 +115,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
       ...describeHoldings(await services.volumeRepository.count(workspaceUuid), 'volume', 'volumes'),
       ...describeHoldings(await services.secretRepository.count(workspaceUuid), 'secret', 'secrets'),
       ...describeHoldings(await services.templates.count(workspaceUuid), 'template', 'templates'),
+      ...describeHoldings(await services.webhooks.count(workspaceUuid), 'webhook', 'webhooks'),
     ],
     quotaUsage: async (uuids) =>
       sumUsage([zeroUsage(sandboxQuotas), ...(await usageByWorkspace(services.kysely, uuids)).values()]),
@@ -216,6 +220,9 @@ async function assemble(deps: SandboxesDependencies) {
   const inside = createInside(base, lifecycle, config);
   const { kysely } = database;
   const { recorder } = events;
+  const copyRepository = createForkCopyRepository(kysely);
+  const forkCopies = new ForkCopies({ context, repository: copyRepository, volumes, mounts: base.parts.mounts });
+  const webhooks = createWebhookPart(deps, kysely, context, events.log);
   const access = createSandboxAccess(deps, kysely, context);
   const connections = await createConnections(deps, { kysely, context, service, tickets, recorder, places, access });
   const { close: closeConnections, ...doors } = connections;
@@ -255,6 +262,8 @@ async function assemble(deps: SandboxesDependencies) {
     sweeper,
     tickets,
     usage,
+    forkCopies,
+    webhooks,
   };
 }
 
@@ -317,7 +326,8 @@ async function start(services: Services, log: Logger, signal: AbortSignal): Prom
   if (!status.available) {
     log.warn({ reason: status.reason, install: status.install }, 'sandboxes are off');
     // Those of clusters need no driver of this node.
-    for (const each of [services.sweeper, services.events, services.usage, services.hub]) each.start();
+    const { sweeper, events, usage, hub, webhooks } = services;
+    for (const each of [sweeper, events, usage, hub, webhooks]) each.start();
     return;
   }
   signal.throwIfAborted();
@@ -328,6 +338,7 @@ async function start(services: Services, log: Logger, signal: AbortSignal): Prom
   const { default: isolation, reason } = services.isolation;
   await services.restorer.removeLeftovers(); // before they count as its own
   const reconciled = await reconcile(context, service, boots, supervisor);
+  await services.forkCopies.recover();
   await context.rules.start();
   await services.templatePart.start();
   const facts = {
@@ -344,6 +355,7 @@ async function start(services: Services, log: Logger, signal: AbortSignal): Prom
     services.hub,
     services.pool,
     services.nodePart,
+    services.webhooks,
   ])
     each.start();
   context.archives?.start();
@@ -369,6 +381,7 @@ async function close(services: Services): Promise<void> {
   await context.queue.idle();
   await context.live.close();
   await services.events.close();
+  await services.webhooks.close();
   await services.driver.close();
   services.mountServer.close();
   await services.images.close();

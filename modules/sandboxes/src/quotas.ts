@@ -72,6 +72,13 @@ export const sandboxQuotas = defineQuotas({
     workspace: 200,
     owner: 1000,
   },
+  webhooks: {
+    title: 'Webhooks',
+    unit: 'count',
+    description: 'Webhooks for events of sandboxes',
+    workspace: 20,
+    owner: 100,
+  },
   terminals: {
     title: 'Open terminals',
     unit: 'count',

@@ -24,6 +24,8 @@ export interface HeldRightsOptions {
   setTimer: (callback: () => void, delayMs: number) => () => void;
   /** Called if a check or the end of a connection fails. */
   onError: (error: unknown) => void;
+  /** Maximum concurrent checks. Defaults to 16. */
+  checksAtOnce?: number;
 }
 
 interface Member {
@@ -165,7 +167,7 @@ export class HeldRights {
   }
 
   #askNext(): void {
-    while (this.#checksRunning < CHECKS_AT_ONCE) {
+    while (this.#checksRunning < (this.#options.checksAtOnce ?? CHECKS_AT_ONCE)) {
       const group = this.#queue.shift();
       if (group === undefined) return;
       if (this.#groups.get(group.key) !== group) continue; // ended in the meantime

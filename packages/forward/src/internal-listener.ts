@@ -17,6 +17,8 @@ import { isCertificateOf } from './peer-identity.ts';
 
 /** A client's headers, which may be as large as the public listener accepts, plus those of the hop. */
 const LIMITS = { maxHeaderSizeBytes: 64 * 1024 };
+/** Of connections that have shown no certificate yet, so that strangers leave room for replicas. */
+const MAX_HANDSHAKES = 1_000;
 
 /** The listener for other replicas. */
 export interface InternalListener extends Listener {
@@ -43,6 +45,7 @@ export function createInternalListener(
   const listener = createListener({
     ...others,
     limits: LIMITS,
+    shares: { ...others.shares, maxHandshakes: MAX_HANDSHAKES },
     tls: { ...contextFor(identity), requestCert: true, rejectUnauthorized: true },
     ...guarded({ handler, onUpgrade }, admit),
   });

@@ -95,6 +95,7 @@ function endAfterAnswer(response: ServerResponse): void {
   if (!response.headersSent) response.shouldKeepAlive = false;
 }
 
-function endpointOf(socket: Socket): string {
+/** Identifies a connection, both as TCP and as TLS socket. */
+export function endpointOf(socket: Socket): string {
   return `${socket.remoteAddress ?? ''} ${socket.remotePort ?? 0}`;
 }

@@ -1,5 +1,5 @@
-export { addressKey, AddressShares, type AddressSharesOptions } from './address-key.ts';
 export { createClientOfRequest, type ClientOfRequest, type RequestClient } from './client-of-request.ts';
+export type { ConnectionSharesOptions, RefusedConnection } from './connection-shares.ts';
 export { createHttpApp, type HttpAppOptions } from './app.ts';
 export { useErrorRenderer, type ErrorAdapter } from './error-answers.ts';
 export { httpErrors } from './errors.ts';

@@ -8,6 +8,7 @@ export interface ListenerLimits {
   keepAliveTimeoutMs: number;
   /** Sockets without traffic in either direction for this long are cut. */
   idleTimeoutMs: number;
+  /** Shared between addresses and networks (`ConnectionSharesOptions`). */
   maxConnections: number;
   maxHeaderSizeBytes: number;
   /**

@@ -3,6 +3,7 @@ import { createServer as createTlsServer, type ServerOptions as TlsServerOptions
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { toClientError, isAboutHttp, refuseSocket } from './client-errors.ts';
+import { shareConnections, type ConnectionSharesOptions } from './connection-shares.ts';
 import { Connections, type Exchange } from './connections.ts';
 import { continueOnFirstRead } from './expect-continue.ts';
 import { DEFAULT_LISTENER_LIMITS, type ListenerLimits } from './listener-limits.ts';
@@ -17,6 +18,8 @@ export interface ListenerOptions {
   /** Enables TLS. */
   tls?: TlsServerOptions;
   limits?: Partial<ListenerLimits>;
+  /** How clients share the connections. By default no proxy is trusted. */
+  shares?: ConnectionSharesOptions;
   /** Overrides the server's options and events, such as `checkContinue`. */
   configure?: (server: Server) => void;
   /**
@@ -50,6 +53,7 @@ export function createListener(options: ListenerOptions): Listener {
   const connections = new Connections();
   const server = createHttpServer(options, limits);
   connections.watch(server);
+  shareConnections(server, limits.maxConnections, options.shares ?? {});
   attachHandlers(server, connections, options);
   const stopCutting = cutSlowBodies(() => connections.exchanges(), limits, options.onSlowBody);
 
@@ -92,7 +96,7 @@ function createHttpServer(options: ListenerOptions, limits: ListenerLimits): Ser
           minVersion: 'TLSv1.2',
           ...options.tls,
         });
-  server.maxConnections = limits.maxConnections;
+  server.maxConnections = limits.maxConnections + (options.shares?.maxHandshakes ?? 0);
   server.setTimeout(limits.idleTimeoutMs);
   return server;
 }

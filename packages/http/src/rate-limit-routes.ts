@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Principal } from '@svc/access';
+import { addressKey } from '@svc/addresses';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { addressKey } from './address-key.ts';
 import { httpErrors } from './errors.ts';
 import { RateLimiter, rateLimitHeaders, type RateLimit } from './rate-limit.ts';
 

@@ -1,7 +1,6 @@
 import { fakeAccess, fakeAudit, fakeClock } from '@svc/testing';
 import { createLogger, createMetrics } from '@svc/telemetry';
 import { describe, expect, it } from 'vitest';
-import { addressKey, networkKey } from './address-key.ts';
 import { createHttpApp } from './app.ts';
 import { RateLimiter, rateLimitHeaders } from './rate-limit.ts';
 
@@ -81,29 +80,6 @@ describe('RateLimiter', () => {
     limiter.take('a');
     nowMs = 0;
     expect(limiter.take('a').allowed).toBe(true);
-  });
-});
-
-describe('the key of an address', () => {
-  it('is the address for IPv4, also inside IPv6', () => {
-    expect(addressKey('192.0.2.7')).toBe('192.0.2.7');
-    expect(addressKey('::ffff:192.0.2.7')).toBe('192.0.2.7');
-  });
-
-  it('is the network of the client for IPv6', () => {
-    expect(addressKey('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1:2::/64');
-    expect(addressKey('2001:0DB8:1:2::9')).toBe('2001:db8:1:2::/64');
-    expect(addressKey('2001:db8::9')).toBe('2001:db8:0:0::/64');
-    expect(addressKey('fe80::1%eth0')).toBe('fe80:0:0:0::/64');
-    expect(addressKey('::1')).toBe('0:0:0:0::/64');
-  });
-
-  it('has a wider network around it', () => {
-    expect(networkKey('192.0.2.7')).toBe('192.0.2.0/24');
-    expect(networkKey('::ffff:192.0.2.7')).toBe('192.0.2.0/24');
-    expect(networkKey('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1::/48');
-    expect(networkKey('2001:0DB8::9')).toBe('2001:db8:0::/48');
-    expect(networkKey('')).toBe('');
   });
 });
 

@@ -16,16 +16,16 @@ export async function passQuotaGate<Tables>(
   subjects: readonly string[],
 ): Promise<void> {
   const gate = transaction as unknown as Transaction<GateTables>; // all modules share one database and thus the gate
-  // Sorted, one statement each, so that transactions with the same subjects cannot deadlock.
-  for (const subject of [...new Set(subjects)].toSorted()) {
-    await gate
-      .insertInto('quota_gate')
-      .values({ subject: `${realm}/${subject}`, passes: 1 })
-      .onConflict((conflict) =>
-        conflict.column('subject').doUpdateSet((set) => ({ passes: set('quota_gate.passes', '+', 1) })),
-      )
-      .execute();
-  }
+  // One statement locks its rows in their order: sorted, so that transactions with the same subjects cannot deadlock.
+  const rows = [...new Set(subjects)].toSorted().map((subject) => ({ subject: `${realm}/${subject}`, passes: 1 }));
+  if (rows.length === 0) return;
+  await gate
+    .insertInto('quota_gate')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.column('subject').doUpdateSet((set) => ({ passes: set('quota_gate.passes', '+', 1) })),
+    )
+    .execute();
 }
 
 /** Returns the workspace and its owner, the subjects of every count in a workspace. */

@@ -7,6 +7,8 @@ export interface Limits {
   readonly ownerId: string | null;
   /** Every workspace of the owner, including this one, sorted; the owner's limits apply to their sum. */
   readonly ownerWorkspaces: readonly string[];
+  /** Whether nobody else owns a workspace in this installation. Missing: others may. */
+  readonly isOnlyOwner?: boolean;
   /** By quota name. Missing quotas are unlimited. */
   readonly workspace: Readonly<Record<string, Limit>>;
   readonly owner: Readonly<Record<string, Limit>>;
@@ -38,6 +40,7 @@ export const unlimitedQuotas: QuotaLimits = {
     workspaceUuid,
     ownerId: null,
     ownerWorkspaces: [workspaceUuid],
+    isOnlyOwner: true,
     workspace: {},
     owner: {},
   }),

@@ -5,10 +5,18 @@ export { FairQueue, type FairQueueOptions } from './fair-queue.ts';
 export { FairSlots, type FairSlotsOptions, type ReleaseSlot } from './fair-slots.ts';
 export { FairTurns, type FairTurnsOptions } from './fair-turns.ts';
 export { KeyedQueue, type KeyedQueueOptions } from './keyed-queue.ts';
+export { pageOf, parseCursor, type Page } from './pages.ts';
 export { systemRandom, type Random } from './random.ts';
 export { RecentMap } from './recent-map.ts';
 export { RecentResults, type RecentResultsOptions } from './recent-results.ts';
 export { replaceFile, syncFolder, type ReplaceFileOptions } from './replace-file.ts';
-export { Shares, type ShareOutcome, type ShareRefusal, type SharesOptions } from './shares.ts';
+export {
+  findShareRefusal,
+  Shares,
+  type Holdings,
+  type ShareOutcome,
+  type ShareRefusal,
+  type SharesOptions,
+} from './shares.ts';
 export { TokenBucket, type TokenRate } from './token-bucket.ts';
 export { TokenBuckets, type TokenBucketsOptions } from './token-buckets.ts';

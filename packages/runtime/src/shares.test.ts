@@ -71,4 +71,15 @@ describe('shares', () => {
     group = 'before';
     expect(takeAll(shares, 'ann')).toBe(2);
   });
+
+  it('count what is taken outside of them, down to the last one', () => {
+    const shares = new Shares({ capacity: 12, holders });
+    const unshared = Array.from({ length: 9 }, () => shares.takeUnshared());
+    expect(takeAll(shares, 'ann')).toBe(1);
+    expect([shares.takeUnshared().refusal, shares.takeUnshared().refusal]).toEqual([null, null]);
+    expect(shares.takeUnshared().refusal).toEqual({ holder: 'replica', held: 12, limit: 12 });
+    for (const { release } of unshared) release?.();
+    unshared[0]?.release?.();
+    expect(shares.held).toBe(3);
+  });
 });

@@ -20,16 +20,40 @@ export interface ShareRefusal {
   readonly limit: number;
 }
 
+/** What is held before a key takes one more. */
+export interface Holdings {
+  /** By all keys. */
+  readonly all: number;
+  readonly key: number;
+  /** By the group of the key, the key included. */
+  readonly group: number;
+}
+
+/**
+ * The rule of shares, for whoever counts elsewhere, such as in a database: why a key may take no more now, or null. A
+ * group takes more only while it holds less than what is free, and a key only while it holds less than half of that.
+ */
+export function findShareRefusal(
+  held: Holdings,
+  { capacity, capacityPerKey = capacity, holders }: Pick<SharesOptions, 'capacity' | 'capacityPerKey' | 'holders'>,
+): ShareRefusal | null {
+  const free = capacity - held.all;
+  if (free <= 0) return { holder: 'replica', held: held.all, limit: capacity };
+  if (held.key >= capacityPerKey || held.key * 2 >= free) {
+    return { holder: holders.key, held: held.key, limit: capacity };
+  }
+  return held.group >= free ? { holder: holders.group, held: held.group, limit: capacity } : null;
+}
+
 /** What a key took, with the function that returns it (further calls have no effect), or the reason for its refusal. */
 export type ShareOutcome =
   | { readonly refusal: null; readonly release: () => void }
   | { readonly refusal: ShareRefusal; readonly release: null };
 
 /**
- * Counts what several tenants hold of a limited resource, such as connections, so that none can take all of it. A group
- * takes more only while it holds less than what is free, and a key only while it holds less than half of that (dynamic
- * thresholds, Choudhury and Hahne, 1998): one group alone gets half, two get a third each, and n get 1/(n + 1) each, so
- * the next one always finds a share.
+ * Counts what several tenants hold of a limited resource, such as connections, so that none can take all of it, by the
+ * rule of `findShareRefusal` (dynamic thresholds, Choudhury and Hahne, 1998): one group alone gets half, two get a third
+ * each, and n get 1/(n + 1) each, so the next one always finds a share.
  */
 export class Shares {
   readonly #options: SharesOptions;
@@ -49,26 +73,24 @@ export class Shares {
   /** Takes one for the key. */
   take(key: string): ShareOutcome {
     const group = this.#options.groupOf?.(key) ?? key;
-    const refusal = this.#refusal(key, group);
+    const refusal = findShareRefusal(this.#holdings(key, group), this.#options);
     if (refusal !== null) return { refusal, release: null };
     this.#count(key, group, 1);
-    let isReleased = false;
-    const release = (): void => {
-      if (isReleased) return;
-      isReleased = true;
-      this.#count(key, group, -1);
-    };
-    return { refusal: null, release };
+    return { refusal: null, release: once(() => this.#count(key, group, -1)) };
   }
 
-  #refusal(key: string, group: string): ShareRefusal | null {
-    const { capacity, capacityPerKey = capacity, holders } = this.#options;
-    const free = capacity - this.#held;
-    const ofKey = this.#byKey.get(key) ?? 0;
-    const ofGroup = this.#byGroup.get(group) ?? 0;
-    if (free <= 0) return { holder: 'replica', held: this.#held, limit: capacity };
-    if (ofKey >= capacityPerKey || ofKey * 2 >= free) return { holder: holders.key, held: ofKey, limit: capacity };
-    return ofGroup >= free ? { holder: holders.group, held: ofGroup, limit: capacity } : null;
+  /** Takes one as long as any is free: for a holder that stands for many others, such as a proxy. */
+  takeUnshared(): ShareOutcome {
+    const { capacity } = this.#options;
+    if (this.#held >= capacity) {
+      return { refusal: { holder: 'replica', held: this.#held, limit: capacity }, release: null };
+    }
+    this.#held += 1;
+    return { refusal: null, release: once(() => void (this.#held -= 1)) };
+  }
+
+  #holdings(key: string, group: string): Holdings {
+    return { all: this.#held, key: this.#byKey.get(key) ?? 0, group: this.#byGroup.get(group) ?? 0 };
   }
 
   #count(key: string, group: string, change: number): void {
@@ -76,6 +98,15 @@ export class Shares {
     countIn(this.#byKey, key, change);
     countIn(this.#byGroup, group, change);
   }
+}
+
+function once(action: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    action();
+  };
 }
 
 function countIn(held: Map<string, number>, name: string, change: number): void {

@@ -30,7 +30,12 @@ const MEMBER_ACTIONS: ReadonlySet<string> = new Set([
 ]);
 
 /** Reads that reveal more than a reader may know. */
-const NOT_FOR_READERS: ReadonlySet<string> = new Set(['key:list', 'audit:list', 'service-account:list']);
+const NOT_FOR_READERS: ReadonlySet<string> = new Set([
+  'key:list',
+  'audit:list',
+  'service-account:list',
+  'webhook:list',
+]);
 
 const OWNER_ACTIONS: ReadonlySet<string> = new Set(['workspace:move', 'workspace:transfer', 'workspace:delete']);
 const READ_VERBS: ReadonlySet<string> = new Set(['read', 'list', 'files-read']);

@@ -35,3 +35,4 @@ export { temporaryFolder, type TemporaryFolder } from './temporary-folder.ts';
 export { postgresSource, sqliteSource, type DatabaseSource } from './test-database.ts';
 export { waitFor, type WaitOptions } from './wait-for.ts';
 export { startCuttableProxy, type CuttableProxy, type CuttableProxyOptions } from './cuttable-proxy.ts';
+export { startWebhookReceiver, type ReceivedWebhook, type WebhookReceiver } from './webhook-receiver.ts';

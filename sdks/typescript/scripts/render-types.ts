@@ -37,7 +37,7 @@ const API = '/api';
 const CLUSTERS = '/v1/clusters';
 /** Routes of sandboxes; `/api/sandboxes` is an alias of `/api/containers`. */
 const OF_SANDBOXES =
-  /^\/api\/(containers|images|snapshots|secrets|templates|volumes|volume-snapshots|events|ssh|sandbox-clusters|auth\/guest)(\/|$)/;
+  /^\/api\/(containers|images|snapshots|secrets|webhooks|templates|volumes|volume-snapshots|events|ssh|sandbox-clusters|auth\/guest)(\/|$)/;
 const HEADER = `/* Made by scripts/generate-types.ts from api/openapi.json; \`./svc openapi\` writes it anew. */
 `;
 

@@ -201,6 +201,12 @@ export type {
   SandboxStatus,
   SandboxUsage,
   Secret,
+  Webhook,
+  WebhookAttempt,
+  WebhookChange,
+  WebhookDelivery,
+  CreatedWebhook,
+  NewWebhook,
   Snapshot,
   NewVolume,
   Volume,
@@ -214,6 +220,7 @@ export type {
 } from './sandboxes/sandbox-types.ts';
 export { SandboxesClient, type CreateOptions } from './sandboxes/sandboxes.ts';
 export { SecretsClient } from './sandboxes/secrets.ts';
+export { WebhooksClient } from './sandboxes/webhooks.ts';
 export { SnapshotsClient, type SnapshotQuery } from './sandboxes/snapshots.ts';
 export { VolumesClient, type VolumeSnapshotQuery } from './sandboxes/volumes.ts';
 export { TemplatesClient, type BuildLogOptions } from './sandboxes/templates.ts';

@@ -21,8 +21,8 @@ import { toMessageError } from './error-of.ts';
 import { fitIntoFrame } from './fit-into-frame.ts';
 import type { CommandHandler, CommandHandlers, CommandInput, CommandOutcome } from './handler.ts';
 import type { CommandJournal, InterruptedCommand } from './journal.ts';
-import { assertAllowed } from './policy.ts';
 import { RunningCommand } from './running-command.ts';
+import type { AgentConfig } from '../config/schema.ts';
 
 export interface CommandRunnerOptions {
   handlers: CommandHandlers;
@@ -265,4 +265,24 @@ export class CommandRunner {
 function describe(payload: object): Record<string, unknown> {
   const { namespace, project_id: project, pod, actor } = { ...payload } as Record<string, unknown>;
   return { namespace, project_id: project, pod, actor };
+}
+
+/** Enforces the cluster owner's policy, for all callers and before any other check. Throws FORBIDDEN. */
+function assertAllowed(
+  policy: AgentConfig['policy'],
+  command: CommandName,
+  payload: { namespace: string; dry_run?: boolean },
+): void {
+  if (!policy.namespaces.includes('*') && !policy.namespaces.includes(payload.namespace)) {
+    throw forbidden('policy.namespaces', `namespace ${payload.namespace} is not allowed on this cluster`);
+  }
+  if (policy.read_only && command !== 'logs' && payload.dry_run !== true) {
+    throw forbidden('policy.read_only', 'this cluster is read-only by its policy');
+  }
+  if (command === 'exec' && !policy.exec) throw forbidden('policy.exec', 'exec is not allowed on this cluster');
+  if (command === 'logs' && !policy.logs) throw forbidden('policy.logs', 'logs are not allowed on this cluster');
+}
+
+function forbidden(field: string, reason: string): Error {
+  return agentErrors.FORBIDDEN({ details: { field, reason } });
 }

@@ -48,8 +48,8 @@ export function registerAdminQuota(admin: Command): void {
 
 function addOptions(command: Command): Command {
   return command
-    .option('--workspace <uuid>', 'Workspace to limit')
-    .option('--owner <email>', 'Owner to limit, across all workspaces of that owner')
+    .option('--workspace <uuid>', 'Workspace of the limit')
+    .option('--owner <email>', 'Owner of the limit, which covers all of their workspaces')
     .option('--data <dir>', 'Data folder (default ./data)')
     .option('--config <file>', 'Configuration file (YAML)');
 }

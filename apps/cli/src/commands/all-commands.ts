@@ -19,6 +19,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   sandbox: async () => (await import('./sandbox.ts')).registerSandboxCommand,
   template: async () => (await import('./template.ts')).registerTemplateCommand,
   secret: async () => (await import('./secret.ts')).registerSecretCommand,
+  webhook: async () => (await import('./webhook.ts')).registerWebhookCommand,
   volume: async () => (await import('./volume.ts')).registerVolumeCommand,
   cluster: async () => (await import('./cluster.ts')).registerClusterCommand,
   deploy: async () => (await import('./deploy.ts')).registerDeployCommand,

@@ -40,7 +40,7 @@ function registerDrain(parent: Command): void {
     .description('Drain a node: stop its sandboxes after a notice and start no new ones')
     .argument('<node>', 'Node ID or host name; see svc node list')
     .option('--wait', 'Wait until all of its sandboxes have stopped')
-    .option('--timeout <time>', `Timeout of --wait (default ${DEFAULT_TIMEOUT})`, DEFAULT_TIMEOUT)
+    .option('--timeout <time>', 'Timeout of --wait', DEFAULT_TIMEOUT)
     .action((name: string, flags: DrainFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {
         const timeoutMs = readDurationMs(flags.timeout);
@@ -54,7 +54,7 @@ function registerDrain(parent: Command): void {
 
 function registerUndrain(parent: Command): void {
   addConnectionOptions(parent.command('undrain'))
-    .description('End a drain; sandboxes that were stopped stay so')
+    .description('End a drain; stopped sandboxes are not restarted')
     .argument('<node>', 'Node ID or host name; see svc node list')
     .action((name: string, flags: ConnectionFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {

@@ -44,7 +44,7 @@ function registerLogs(parent: Command): void {
     .description('Print the log of a build')
     .argument('<name>')
     .argument('[build]', 'ID of a build (default: the newest)')
-    .option('-f, --follow', 'Wait for further lines until the build ends')
+    .option('-f, --follow', 'Follow the log until the build ends')
     .action((name: string, given: string | undefined, flags: LogFlags) =>
       withSandboxes(flags, async ({ sandboxes: { templates }, output, signal }) => {
         const build = given ?? (await templates.get(name, { signal })).builds[0]?.id;
@@ -59,10 +59,10 @@ function registerLogs(parent: Command): void {
 
 function registerTag(parent: Command): void {
   addConnectionOptions(parent.command('tag'))
-    .description('Give a build another tag')
+    .description('Add a tag to a build, or move it from another build')
     .argument('<name>')
     .argument('<target>', 'Tag or ID of the build')
-    .argument('<tag>', 'The tag it takes, also from another build')
+    .argument('<tag>', 'Tag to add')
     .action((name: string, target: string, tag: string, flags: ConnectionFlags) =>
       withSandboxes(flags, async ({ sandboxes: { templates }, output, signal }) => {
         await templates.tag(name, tag, target, { signal });
@@ -73,7 +73,7 @@ function registerTag(parent: Command): void {
 
 function registerRemove(parent: Command): void {
   addConnectionOptions(parent.command('rm'))
-    .description('Delete templates with their builds, or one tag; sandboxes created from them stay')
+    .description('Delete templates with their builds, or one tag; sandboxes created from them are kept')
     .argument('<name...>', 'Name, or name:tag to remove only the tag')
     .action((names: string[], flags: ConnectionFlags) =>
       withSandboxes(flags, async ({ sandboxes: { templates }, output, signal }) => {

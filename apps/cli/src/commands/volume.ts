@@ -71,7 +71,7 @@ function registerResize(parent: Command): void {
 
 function registerRemove(parent: Command): void {
   addConnectionOptions(parent.command('rm'))
-    .description('Delete volumes and their files; their snapshots stay')
+    .description('Delete volumes and their files; their snapshots are kept')
     .argument('<name...>')
     .action((names: string[], flags: ConnectionFlags) =>
       withSandboxes(flags, async ({ sandboxes, output, signal }) => {

@@ -7,6 +7,7 @@ import {
   type PlatformConfig,
 } from '@svc/platform';
 import { commandPath, createHelper, readConfiguration, type ConfigFlags } from '../configuration.ts';
+import { settleOwnMemory } from './settle-memory.ts';
 import { renderSummary } from './summary.ts';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -18,8 +19,6 @@ export interface StartFlags extends ConfigFlags {
 
 /** A supervisor restarts the process, whose start then names the remedy. */
 const TAKEN_EXIT_CODE = 1;
-/** Time to wait for the first requests, which a console or script sends immediately. */
-const SETTLE_AFTER_MS = 3_000;
 
 /** Prepares and starts the platform, prints the summary when ready, and runs until a signal. */
 export async function startFromCommandLine(flags: StartFlags, options: { prepare: boolean }): Promise<void> {
@@ -53,7 +52,10 @@ export async function startFromCommandLine(flags: StartFlags, options: { prepare
     removeHandlers();
     throw error;
   }
-  setTimeout(settleMemory, SETTLE_AFTER_MS).unref();
+  settleOwnMemory({
+    signal: stopping.signal,
+    onError: (err) => log.warn({ err }, 'memory could not be collected'),
+  });
   if (flags.json === true) process.stdout.write(`${JSON.stringify(platform.ready)}\n`);
   else process.stdout.write(renderSummary(platform.ready, await platform.status(), platform.owner));
 }
@@ -87,15 +89,6 @@ async function prepareConsole(options: { progress: (line: string) => void; signa
     onBuild: () => options.progress('building the console (once)'),
     signal: options.signal,
   });
-}
-
-/**
- * Runs one garbage collection after startup. V8 would collect only under load, and an idle platform would hold
- * about 20 MB until then. `svc` starts Node.js with `--expose-gc`.
- */
-function settleMemory(): void {
-  // V8's most thorough collection: the usual one leaves about 25 MiB more for the first minutes.
-  globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }
 
 /** The first SIGTERM or Ctrl-C starts a drain; the second ends the process immediately. */

@@ -61,7 +61,7 @@ function join(own: OwnTerminal, remote: Terminal, { escape, readOnly, signal }: 
     own.takeOver({
       keys(typed) {
         const { bytes, action } = keys.type(typed);
-        // Input without a connection is lost, visibly to the user.
+        // Rejects only if the connection is gone for good or input was lost, and the user sees either.
         if (bytes.length > 0 && !readOnly) remote.write(bytes).catch(() => undefined);
         if (action === 'help') own.note(HELP);
         else if (action !== null) resolve({ kind: action });

@@ -208,6 +208,13 @@ function isBuilding({ builds }: Template): boolean {
   return builds.some(({ status }) => status === 'building');
 }
 
+export function publicPortsQuery(api: SandboxesClient, workspace: Workspace, id: string) {
+  return queryOptions({
+    queryKey: [...sandboxKey(workspace, id), 'ports', 'public'],
+    queryFn: ({ signal }) => api.of(id).arePortsPublic({ signal }),
+  });
+}
+
 export function openPortsQuery(api: SandboxesClient, workspace: Workspace, id: string) {
   return queryOptions({
     queryKey: [...sandboxKey(workspace, id), 'ports'],

@@ -27,7 +27,7 @@ export function describeError(error: unknown): string {
 /** A connected agent may have no tunnel, which most of the cluster's data requires. */
 function describeOffline({ message, details }: ApiError): string {
   const reason = details['reason'];
-  return typeof reason === 'string' && reason !== message ? `${message}: ${reason}.` : message;
+  return typeof reason === 'string' && reason !== message ? `The cluster cannot be reached: ${reason}.` : message;
 }
 
 /** Returns the id of a request that failed in the platform, for finding it in the log; null for refusals. */

@@ -1,3 +1,4 @@
+import { parseCursor } from '@svc/runtime';
 import { accountErrors } from '../errors.ts';
 
 /** Start of a page: after the row with this time and id, ordered by both. */
@@ -11,12 +12,6 @@ export interface PageRequest {
   after: Position | null;
 }
 
-export interface Page<Item> {
-  items: Item[];
-  /** Opaque; null on the last page. */
-  nextCursor: string | null;
-}
-
 export const DEFAULT_PAGE_SIZE = 100;
 export const MAX_PAGE_SIZE = 200;
 
@@ -28,34 +23,15 @@ export function pageRequest(query: { page_size?: number | undefined; cursor?: st
   return { limit, after: { createdAt, id } };
 }
 
-/** Stores return one row more than the page holds, which shows whether another page follows. */
-export function pageOf<Item>(rows: readonly Item[], limit: number, cursorOf: (last: Item) => string): Page<Item> {
-  const items = rows.slice(0, limit);
-  const last = items.at(-1);
-  return { items, nextCursor: rows.length > limit && last !== undefined ? cursorOf(last) : null };
+/** Returns the key of a cursor. Throws if no list returned it. */
+export function decodeCursor(cursor: string, keyParts: number): string[] {
+  const key = parseCursor(cursor, keyParts);
+  if (key === null) throw badCursor();
+  return key;
 }
 
-export function encodeCursor(...parts: readonly string[]): string {
-  return Buffer.from(JSON.stringify(parts)).toString('base64url');
-}
-
-export function decodeCursor(cursor: string, length: number): string[] {
-  let parts: unknown;
-  try {
-    parts = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-  } catch (error) {
-    throw badCursor(error);
-  }
-  if (!Array.isArray(parts) || parts.length !== length) throw badCursor();
-  return parts.map((part) => {
-    if (typeof part !== 'string') throw badCursor();
-    return part;
-  });
-}
-
-function badCursor(cause?: unknown): Error {
+function badCursor(): Error {
   return accountErrors.INVALID_REQUEST({
     details: { field: 'cursor', reason: 'cursor must be the next_cursor of a list response' },
-    cause,
   });
 }

@@ -24,6 +24,9 @@ export interface User {
    * The user whose quota of invited accounts this account uses; null if the operator or an external issuer admitted it.
    */
   sponsorId: string | null;
+  /** Keys of the address and the network that a guest signed in from; null for persons. */
+  guestAddress: string | null;
+  guestNetwork: string | null;
 }
 
 export interface Identity {

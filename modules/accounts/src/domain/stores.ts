@@ -45,6 +45,13 @@ export interface AccountStores {
   audit: AuditStore;
 }
 
+/** How many guests there are. */
+export interface GuestCount {
+  readonly all: number;
+  readonly address: number;
+  readonly network: number;
+}
+
 export interface UserStore {
   /** Returns false if the e-mail is taken. */
   insert(user: User): Promise<boolean>;
@@ -58,7 +65,8 @@ export interface UserStore {
   ): Promise<void>;
   /** Locks the user's row until the transaction ends, which serializes changes to what the user owns. */
   lock(id: string): Promise<void>;
-  countGuests(now: string): Promise<number>;
+  /** Guests that have not expired: all, and those of an address and a network. */
+  countGuests(now: string, guest: Pick<User, 'guestAddress' | 'guestNetwork'>): Promise<GuestCount>;
   countSponsoredBy(id: string): Promise<number>;
   /** Least recently updated first. */
   expiredGuests(now: string, limit: number): Promise<User[]>;
@@ -169,6 +177,8 @@ export interface WorkspaceStore {
   countOwnedBy(userId: string): Promise<number>;
   /** All of them, sorted, including those being deleted. */
   uuidsOwnedBy(userId: string): Promise<string[]>;
+  /** Whether another user owns a workspace. */
+  isAnyOwnedByOthers(userId: string): Promise<boolean>;
   /** Workspaces whose deletion began but never finished because the process ended. */
   stuckDeletions(before: string, limit: number): Promise<Workspace[]>;
   /** Workspaces the user owns and those of the user's teams, with the team role; with `teamUuid`, only that team's. */

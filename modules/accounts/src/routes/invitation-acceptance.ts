@@ -48,7 +48,7 @@ export function registerInvitationAcceptance(app: HttpApp, services: AccountServ
     const principal = await signedIn(services, request);
     const accepted =
       principal === null
-        ? await services.acceptance.asNewUser(token, requireAccount(request.body ?? {}))
+        ? await services.acceptance.asNewUser(token, requireAccount(request.body ?? {}), request.ip)
         : await services.acceptance.asUser(token, principal.id);
     await auditAcceptance(services, request, accepted, principal);
     const { team, invitation, user, created } = accepted;

@@ -13,7 +13,7 @@ import { toUserView } from './views.ts';
 
 const schema = {
   tags: ['accounts'],
-  summary: 'Sign in with e-mail and password',
+  summary: 'Sign in with email and password',
   security: [],
   body: Type.Object({ email: emailSchema, password: passwordSchema }, { additionalProperties: false }),
   response: {

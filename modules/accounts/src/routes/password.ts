@@ -98,7 +98,7 @@ function addLinkRoute(app: HttpApp, services: AccountServices): void {
     },
     async (request) => {
       const { token, new_password: password } = request.body;
-      const { user, sessionsEnded } = await services.passwordLinks.use(token, password);
+      const { user, sessionsEnded } = await services.passwordLinks.use(token, password, request.ip);
       await services.audit.record({
         principal: userPrincipal(user, 'session', null),
         action: 'password-link:use',

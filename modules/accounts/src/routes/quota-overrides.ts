@@ -24,7 +24,7 @@ const subjectSchema = Type.Object({
   subject: Type.String({
     minLength: 1,
     maxLength: 254,
-    description: 'UUID of the workspace, or e-mail or user ID of the owner',
+    description: 'UUID of the workspace, or email or user ID of the owner',
   }),
 });
 const paramsSchema = Type.Object({ ...subjectSchema.properties, quota: idSchema });

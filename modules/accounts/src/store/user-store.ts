@@ -38,14 +38,17 @@ export function createUserStore(kysely: Kysely<AccountTables>): UserStore {
         .where('id', '=', id)
         .execute();
     },
-    async countGuests(now) {
-      const { count } = await kysely
+    async countGuests(now, { guestAddress, guestNetwork }) {
+      return kysely
         .selectFrom('accountUser')
-        .select((expression) => expression.fn.countAll<number>().as('count'))
+        .select(({ fn }) => [
+          fn.countAll<number>().as('all'),
+          fn.countAll<number>().filterWhere('guestAddress', '=', guestAddress).as('address'),
+          fn.countAll<number>().filterWhere('guestNetwork', '=', guestNetwork).as('network'),
+        ])
         .where('kind', '=', 'guest')
         .where('expiresAt', '>', now)
         .executeTakeFirstOrThrow();
-      return count;
     },
     async countSponsoredBy(id) {
       const { count } = await kysely

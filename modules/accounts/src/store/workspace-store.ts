@@ -30,6 +30,15 @@ export function createWorkspaceStore(kysely: Kysely<AccountTables>): WorkspaceSt
       const rows = await kysely.selectFrom('accountWorkspace').select('uuid').where('ownerId', '=', userId).execute();
       return rows.map(({ uuid }) => uuid).toSorted();
     },
+    async isAnyOwnedByOthers(userId) {
+      const other = await kysely
+        .selectFrom('accountWorkspace')
+        .select('uuid')
+        .where('ownerId', '!=', userId)
+        .limit(1)
+        .executeTakeFirst();
+      return other !== undefined;
+    },
     stuckDeletions: (before, limit) =>
       oldestFirst.where('deletingSince', 'is not', null).where('deletingSince', '<', before).limit(limit).execute(),
     visibleTo(userId, { after, limit }, teamUuid) {

@@ -22,7 +22,7 @@ export interface TestUser {
 export async function addUser(accounts: TestAccounts, email: string, operator = false): Promise<User> {
   const deps = { clock: accounts.clock, random: systemRandom };
   const hasher = new Argon2PasswordHasher({ memoryKib: 8, passes: 1, parallelism: 1 }, randomBytes);
-  const passwordHash = await hasher.hash(PASSWORD);
+  const passwordHash = await hasher.hash(PASSWORD, null);
   const user = await accounts.database.transact((stores) =>
     createPerson(stores, deps, { email, name: email.split('@')[0] ?? email, passwordHash, operator }),
   );

@@ -1,6 +1,7 @@
 import type { Limits } from '@svc/quotas';
 import type { Limitation } from '@svc/protocol';
-import type { Page, PageRequest } from './paging.ts';
+import type { Page } from '@svc/runtime';
+import type { PageRequest } from './paging.ts';
 
 /** `svc` = sent a hello and knows the additive messages; `contract` = knows only the contract's six types. */
 export type AgentProtocol = 'svc' | 'contract';

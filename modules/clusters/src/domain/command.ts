@@ -1,6 +1,7 @@
 import type { CommandName, CommandStatus, MessageError } from '@svc/protocol';
 import type { Limits } from '@svc/quotas';
-import type { Page, PageRequest } from './paging.ts';
+import type { Page } from '@svc/runtime';
+import type { PageRequest } from './paging.ts';
 
 /** `dispatched` = sent; `running` = acknowledged by the agent. The last six are final. */
 export type CommandState = 'queued' | 'dispatched' | 'running' | CommandStatus;

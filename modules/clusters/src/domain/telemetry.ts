@@ -1,5 +1,6 @@
 import type { HeartbeatReading, ReportedStatus } from './cluster.ts';
-import type { Page, PageRequest } from './paging.ts';
+import type { Page } from '@svc/runtime';
+import type { PageRequest } from './paging.ts';
 
 export interface ClusterEvent {
   sequence: number;

@@ -12,7 +12,7 @@ const VERSIONS: ReadonlySet<string> = new Set(['13', '8']);
 export function requireWebSocket({ request }: UpgradeRequest): void {
   const { upgrade, 'sec-websocket-key': key = '', 'sec-websocket-version': version = '' } = request.headers;
   if (request.method !== 'GET' || upgrade?.toLowerCase() !== 'websocket') {
-    throw clusterErrors.INVALID_REQUEST({ details: { field: 'Upgrade', reason: 'a WebSocket handshake is needed' } });
+    throw clusterErrors.INVALID_REQUEST({ details: { field: 'Upgrade', reason: 'a WebSocket handshake is required' } });
   }
   if (!/^[+/0-9A-Za-z]{22}==$/.test(key)) {
     const details = { field: 'Sec-WebSocket-Key', reason: 'Sec-WebSocket-Key must be 16 bytes in base64' };

@@ -10,7 +10,8 @@ import {
   type CommandState,
   type CommandStore,
 } from '../domain/command.ts';
-import { pageOf, type PageRequest } from '../domain/paging.ts';
+import { pageOf } from '@svc/runtime';
+import type { PageRequest } from '../domain/paging.ts';
 import { CLUSTER_CHANNELS } from './channels.ts';
 import { addNote, appendNote, readNotes } from './command-notes.ts';
 import { COMMAND_COLUMNS, toCommand } from './command-rows.ts';

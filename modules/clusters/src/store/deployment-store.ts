@@ -1,5 +1,6 @@
 import type { Deployment, DeploymentStore } from '../domain/command.ts';
-import { pageOf, type PageRequest } from '../domain/paging.ts';
+import { pageOf } from '@svc/runtime';
+import type { PageRequest } from '../domain/paging.ts';
 import { COMMAND_COLUMNS, toCommand } from './command-rows.ts';
 import type { ClusterDatabase } from './tables.ts';
 

@@ -1,5 +1,6 @@
 import type { ClusterEvent, EventFilter, TelemetryStore } from '../domain/telemetry.ts';
-import { pageOf, type PageRequest } from '../domain/paging.ts';
+import { pageOf } from '@svc/runtime';
+import type { PageRequest } from '../domain/paging.ts';
 import { readHeartbeats } from './heartbeat-history.ts';
 import { writeReports } from './report-writer.ts';
 import { pruneTelemetry } from './telemetry-prune.ts';

@@ -9,7 +9,7 @@ import type { BlobStore } from '../domain/ports/blob-store.ts';
 import type { CertificateAuthority, DomainResolver } from '../domain/ports/custom-domains.ts';
 import type { MakerRights } from '../domain/ports/maker-rights.ts';
 import type { MetadataStore } from '../domain/ports/metadata-store.ts';
-import type { WebhookSender } from '../domain/ports/notifications.ts';
+import type { WebhookSender } from '@svc/webhooks';
 import type { OwnerDirectory } from '../domain/ports/owner-directory.ts';
 import type { KeyRing } from '../domain/secrets/key-ring.ts';
 

@@ -1,3 +1,4 @@
+import { HeldRights } from '@svc/access';
 import { UploadAdmission } from './admission.ts';
 import { BucketForks } from './bucket-forks.ts';
 import { BucketConfigurations } from './bucket-configurations.ts';
@@ -29,6 +30,8 @@ export interface StoreServices {
   readonly encryption: EncryptionService;
   readonly notifications: NotificationService;
   readonly credentials: CredentialCache;
+  /** Transfers of anonymous clients and of other workspaces (`watchStranger`), apart from the rights of credentials. */
+  readonly strangers: HeldRights;
   readonly uploadsInFlight: UploadAdmission;
   readonly traffic: TrafficCounters;
 }
@@ -64,7 +67,20 @@ export function createServices(deps: StoreDeps): StoreServices {
     keys: createKeyService(deps, credentials),
     notifications: new NotificationService(deps, configurations),
     credentials,
+    strangers: createStrangers(deps),
     uploadsInFlight,
     traffic: new TrafficCounters(),
   };
+}
+
+/** However many clients read slowly, their checks take little of the database; then they come less often. */
+const STRANGERS_AT_ONCE = 2;
+
+function createStrangers({ clock, log }: StoreDeps): HeldRights {
+  return new HeldRights({
+    nowMs: () => clock.nowMs(),
+    setTimer: (callback, delayMs) => clock.setTimer(callback, delayMs),
+    onError: (err) => log.warn({ err }, 'an open public transfer could not be checked; retrying'),
+    checksAtOnce: STRANGERS_AT_ONCE,
+  });
 }

@@ -6,7 +6,7 @@ import type { ObjectStoreConfig } from '../config.ts';
 import type { BlobStore } from './ports/blob-store.ts';
 import type { MakerRights } from './ports/maker-rights.ts';
 import type { MetadataStore } from './ports/metadata-store.ts';
-import type { WebhookSender } from './ports/notifications.ts';
+import type { WebhookSender } from '@svc/webhooks';
 import type { OwnerDirectory } from './ports/owner-directory.ts';
 import type { KeyRing } from './secrets/key-ring.ts';
 import type { ActiveReads } from './active-reads.ts';

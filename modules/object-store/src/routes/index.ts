@@ -4,7 +4,6 @@ import { registerBucketDomainRoutes } from './bucket-domain-routes.ts';
 import { registerBucketRoutes } from './bucket-routes.ts';
 import { registerDeletedBucketRoutes } from './deleted-bucket-routes.ts';
 import { registerConfigurationRoutes } from './configuration-routes.ts';
-import { registerDisabledRoutes } from './disabled-routes.ts';
 import { toManagementError } from './error-answers.ts';
 import { registerForkRoutes } from './fork-routes.ts';
 import { registerDomainRoutes } from './domain-routes.ts';
@@ -19,6 +18,7 @@ import { registerUsageRoutes } from './usage-routes.ts';
 import { registerUrlRoutes } from './url-routes.ts';
 import { registerEncryptionRoutes } from './encryption-routes.ts';
 import { registerVersioningRoutes } from './versioning-routes.ts';
+import { envelope } from './envelope.ts';
 
 export const MANAGEMENT_PREFIX = '/api/v1/workspace/:workspace_uuid/object-store';
 
@@ -55,9 +55,29 @@ export async function registerManagementRoutes(app: HttpApp, deps: ManagementDep
   );
 }
 
-/** The same routes for a disabled store. */
+/** The routes of a disabled store: the status reports it, and every other request fails with 503. */
 export async function registerDisabledManagement(app: HttpApp): Promise<void> {
-  await registerDisabledRoutes(app, MANAGEMENT_PREFIX);
+  await app.register(
+    async (scope: HttpApp) => {
+      useErrorRenderer(scope, renderEnvelopeError, toManagementError);
+      const config = { action: 'store:read' } as const;
+      const schema = { hide: true };
+      scope.get('/', { config, schema }, async (request) => {
+        const { workspaceUuid } = grantOf(request);
+        return envelope('Object store', { enabled: false, tenant_id: workspaceUuid, s3_endpoint: '' });
+      });
+      scope.route({
+        method: ['GET', 'POST', 'PUT', 'DELETE'],
+        url: '/*',
+        config,
+        schema,
+        handler: async () => {
+          throw storeErrors.ObjectStoreDisabled();
+        },
+      });
+    },
+    { prefix: MANAGEMENT_PREFIX },
+  );
 }
 
 /**

@@ -1,5 +1,6 @@
 import { readBucketAccess } from '../domain/access/bucket-access.ts';
 import { mayReadAnonymously } from '../domain/access/public-read.ts';
+import { watchStranger } from '../domain/access/watch-stranger.ts';
 import type { ContentReader } from '../domain/content/content-headers.ts';
 import { assertObjectKey } from '../domain/object-key.ts';
 import type { StoreServices } from '../domain/services.ts';
@@ -45,12 +46,32 @@ export async function sendPublicObject(
   reader: ContentReader,
 ): Promise<void> {
   const own = found.version.attributes.headers ?? {};
-  await sendObject(services, exchange, {
-    bucket,
-    found,
-    headers: { 'cache-control': own['cache-control'] ?? cacheControl ?? DEFAULT_CACHE_CONTROL },
-    view: { reader, disposition: 'inline', embedders: 'cross-origin' },
+  const endWatch = watchStranger(services.strangers, {
+    decide: () => assertStillPublic(services, bucket, found.version.key),
+    end: () => void exchange.response.destroy(),
   });
+  try {
+    await sendObject(services, exchange, {
+      bucket,
+      found,
+      headers: { 'cache-control': own['cache-control'] ?? cacheControl ?? DEFAULT_CACHE_CONTROL },
+      view: { reader, disposition: 'inline', embedders: 'cross-origin' },
+    });
+  } finally {
+    endWatch();
+  }
+}
+
+async function assertStillPublic(
+  { deps, configurations, objects }: StoreServices,
+  { id, name }: BucketRecord,
+  key: string,
+): Promise<void> {
+  const bucket = await deps.metadata.findBucket({ name });
+  if (bucket?.id !== id) throw storeErrors.AccessDenied();
+  const { version } = await objects.find({ bucket, key });
+  const access = readBucketAccess(bucket, await configurations.of(bucket));
+  if (!mayReadAnonymously({ bucket, access, version })) throw storeErrors.AccessDenied();
 }
 
 /** Decodes the key at the end of a raw path. */

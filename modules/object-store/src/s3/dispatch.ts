@@ -15,6 +15,7 @@ import { HEADERS_NOT_IMPLEMENTED } from './operations/absent.ts';
 import { auditedChange } from './audited-change.ts';
 import type { S3Context, S3Oversight } from './s3-context.ts';
 import type { S3Request } from './s3-request.ts';
+import { watchBucket } from './watch-bucket.ts';
 import { watchKey } from './watch-key.ts';
 
 /** S3's message; the operation name is a separate element. */
@@ -49,7 +50,8 @@ export async function dispatch(
       services,
       oversight,
     };
-    const run = await prepare(detected, context, found);
+    const { run, watch } = await prepare(detected, context, found);
+    const endStranger = watch();
     const endWatch = watchKey(
       { request, response, caller, needs },
       { rights: oversight.rights, credentials: services.credentials },
@@ -58,6 +60,7 @@ export async function dispatch(
       await run();
     } finally {
       endWatch();
+      endStranger();
     }
   });
 }
@@ -72,26 +75,36 @@ function authenticateRequest(request: S3Request, { deps, credentials }: StoreSer
   });
 }
 
+interface Prepared {
+  run(this: void): Promise<void>;
+  /** Watches what the bucket allows to strangers. Returns the end of the watch. */
+  watch(this: void): () => void;
+}
+
+const watchNothing = () => () => undefined;
+
 /** Authorizes before the body is read. Throws `AccessDenied`, `NoSuchBucket`, or the error for a missing object. */
 async function prepare(
   operation: Operation,
   context: S3Context,
   found: (bucket: BucketRecord) => void,
-): Promise<() => Promise<void>> {
+): Promise<Prepared> {
   if (operation.on === 'service') {
     const decides = operation.authentication !== 'form';
     if (decides && !mayDo(context.caller, operation.needs, null)) throw storeErrors.AccessDenied();
-    return () => operation.handle(context);
+    return { run: () => operation.handle(context), watch: watchNothing };
   }
   const { request, services, caller } = context;
   const bucket = await services.buckets.get(request.bucketName ?? '');
   await enterBucket(context, bucket);
-  const access = await authorize({ request, services, caller, bucket, operation });
+  const input = { request, services, caller, bucket, operation } as const;
+  const access = await authorize(input);
   found(bucket);
+  const watch = (): (() => void) => watchBucket({ request, response: context.response, input });
   const { key } = request;
-  if (operation.on === 'bucket') return () => operation.handle({ ...context, bucket, access });
+  if (operation.on === 'bucket') return { run: () => operation.handle({ ...context, bucket, access }), watch };
   if (key === null) throw storeErrors.InvalidURI();
-  return () => operation.handle({ ...context, bucket, access, key });
+  return { run: () => operation.handle({ ...context, bucket, access, key }), watch };
 }
 
 function assertKnownHeaders(request: S3Request): void {

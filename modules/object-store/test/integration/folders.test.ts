@@ -205,6 +205,28 @@ describe('a bucket as a folder', () => {
     cutting.close();
   });
 
+  it('stores nothing whose connection is cut after its body has arrived', async () => {
+    await put('home/file', 'before');
+    const { etag } = (await ask('GET', 'stat', { path: 'file' })) as { etag: string };
+    const served: Promise<void>[] = [];
+    const cutting = createServer((request, response) => {
+      request.once('end', () => response.destroy());
+      served.push(store.module.folders.serve(place, request, response));
+    });
+    await new Promise<void>((resolve) => cutting.listen(0, '127.0.0.1', resolve));
+    const { port } = cutting.address() as AddressInfo; // of a TCP listener
+    const send = (path: string, headers: Record<string, string> = {}) =>
+      fetch(`http://127.0.0.1:${port}/${path}`, { method: 'PUT', body: 'after', headers });
+    await expect(send('write?path=file')).rejects.toThrow();
+    await expect(send('write?path=new')).rejects.toThrow();
+    await expect(send('append?path=file&keep=6', { 'if-match': `"${etag}"` })).rejects.toThrow();
+    await Promise.all(served);
+    expect(served).toHaveLength(3);
+    expect(await names('')).toEqual(['file']);
+    expect(await read('file', etag)).toBe('before');
+    cutting.close();
+  });
+
   it('renames files over files, and folders with all that they contain', async () => {
     for (const key of ['a', 'b', 'from/one', 'from/deep/two', 'full/x']) await put(`home/${key}`, key);
     const rename = (from: string, to: string, more: object = {}) => ask('POST', 'rename', { from, to, ...more });

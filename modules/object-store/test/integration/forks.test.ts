@@ -45,6 +45,32 @@ describe('forks of buckets in the management API', () => {
     expect((await check()).blobsFound).toBe(0);
   });
 
+  it('of sandboxes are deleted by name, complete or not, and nothing else is', async () => {
+    await put('photos', 'a', 'a');
+    const { folders } = management.store.module;
+    const { workspaceUuid } = management.owner;
+    const named = (bucketName: string, sourceName = 'photos') => ({ workspaceUuid, bucketName, sourceName });
+    const bucketId = (await folders.find(workspaceUuid, 'photos')) ?? 0;
+    const name = folders.forkName('photos');
+    expect(name).toMatch(/^photos-fork-[a-z0-9]{8}$/);
+    const signal = AbortSignal.timeout(60_000);
+    const made = await folders.fork(
+      { workspaceUuid, bucketName: 'photos', bucketId },
+      { name, waitMs: 60_000, signal },
+    );
+    expect(made.bucketName).toBe(name);
+    expect(await folders.discardFork(named('photos'))).toBe(false);
+    expect(await folders.discardFork(named(name, 'other'))).toBe(false);
+    expect(await folders.discardFork({ ...named(name), workspaceUuid: 'another' })).toBe(false);
+    expect(await folders.discardFork(named(name))).toBe(true);
+    expect(await folders.discardFork(named(name))).toBe(false);
+    expect(await folders.find(workspaceUuid, name)).toBeNull();
+    await call('POST', '/buckets/photos/fork?wait_ms=0', { name: 'incomplete' });
+    expect(await folders.discardFork(named('incomplete'))).toBe(true);
+    expect(await call('GET', '/buckets/incomplete/fork')).toMatchObject({ status: 404 });
+    expect((await call('GET', '/buckets/photos')).status).toBe(200);
+  });
+
   it('get a name of their own by default', async () => {
     const { data } = (await call('POST', '/buckets/photos/fork')).body;
     expect(data['name']).toMatch(/^photos-fork-[a-z0-9]{8}$/);

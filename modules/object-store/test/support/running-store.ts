@@ -23,7 +23,7 @@ import type { MetadataStore } from '../../src/domain/ports/metadata-store.ts';
 import type { KeyMaker, KeyPermission } from '../../src/domain/ports/records.ts';
 import { SecretBox } from '../../src/domain/secrets/secret-box.ts';
 import { KeyRing } from '../../src/domain/secrets/key-ring.ts';
-import { createWebhookSender } from '../../src/adapters/webhooks/webhook-sender.ts';
+import { createWebhookSender } from '@svc/webhooks';
 import { createIdentifiers } from '../../src/domain/identifiers.ts';
 
 export interface TestKey {

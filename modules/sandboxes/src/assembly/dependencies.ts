@@ -7,6 +7,7 @@ import type { QuotaLimits, WorkspaceTraffic } from '@svc/quotas';
 import type { Clock, DiskSpace } from '@svc/runtime';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
+import type { WebhookSender } from '@svc/webhooks';
 import type { TunnelledClusters } from '../adapters/drivers/kubernetes/tunnel-connector.ts';
 import type { SandboxesConfig } from '../config.ts';
 import type { ApiKeys } from '../domain/access/api-keys.ts';
@@ -52,6 +53,8 @@ export interface SandboxesDependencies {
   readonly previewKey: () => Promise<KeyObject>;
   /** Loads the private host key of SSH, the same on every replica; the first one stores what `create` returns. */
   readonly sshHostKey: (create: () => string) => Promise<string>;
+  /** Sends webhooks, only to addresses that the operator allows. */
+  readonly webhooks: WebhookSender;
   /** Seals secrets, and keys of sandboxes' certificate authorities. */
   readonly keyWrapper: KeyWrapper;
   /** Defaults to the clock of the process, whose timers do not keep it alive. */

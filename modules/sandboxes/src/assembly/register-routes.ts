@@ -9,6 +9,7 @@ import type { Tickets } from '../domain/tickets.ts';
 import type { SandboxDriver } from '../domain/driver.ts';
 import type { E2bPart } from './e2b-module.ts';
 import type { ClusterPart } from './cluster-module.ts';
+import type { WebhookPart } from './webhook-module.ts';
 import type { EventPart } from './event-module.ts';
 import type { CommandService } from '../domain/exec/command-service.ts';
 import type { ProcessService } from '../domain/processes/process-service.ts';
@@ -23,6 +24,7 @@ import type { SecretService } from '../domain/secrets/secret-service.ts';
 import type { MountService } from '../domain/mounts/mount-service.ts';
 import type { VolumeService } from '../domain/volumes/volume-service.ts';
 import type { TemplateService } from '../domain/templates/template-service.ts';
+import type { ForkCopies } from '../domain/snapshots/fork-copies.ts';
 import type { SnapshotService } from '../domain/snapshots/snapshot-service.ts';
 import { registerEgressRoute } from '../routes/egress-route.ts';
 import { registerExecRoutes } from '../routes/exec-routes.ts';
@@ -42,6 +44,7 @@ import { registerSshRoutes } from '../routes/ssh-routes.ts';
 import { registerTemplateRoutes } from '../routes/template-routes.ts';
 import { registerTicketRoutes } from '../routes/ticket-routes.ts';
 import { registerVolumeRoutes } from '../routes/volume-routes.ts';
+import { registerWebhookRoutes } from '../routes/webhook-routes.ts';
 import { registerWatchRoutes, WatchCounts } from '../routes/watch-routes.ts';
 
 /** Sandboxes are served under both names; `containers` is the older one. */
@@ -64,6 +67,7 @@ export interface RouteDeps {
   readonly secrets: SecretService;
   readonly volumes: VolumeService;
   readonly mounts: MountService;
+  readonly forkCopies: ForkCopies;
   readonly files: FileService;
   readonly commands: CommandService;
   readonly processes: ProcessService;
@@ -73,6 +77,7 @@ export interface RouteDeps {
   readonly ssh: SshListener | null;
   readonly e2b: E2bPart;
   readonly clusterPart: ClusterPart;
+  readonly webhooks: WebhookPart;
 }
 
 /** Registers every route of the module in its own scope, because errors use the shape of the sandbox contract. */
@@ -96,6 +101,7 @@ export async function registerRoutes(app: HttpApp, deps: RouteDeps): Promise<voi
       snapshots,
       volumes,
       mounts,
+      forkCopies: deps.forkCopies,
       config,
       createLimiter,
       images,
@@ -105,6 +111,7 @@ export async function registerRoutes(app: HttpApp, deps: RouteDeps): Promise<voi
     registerSecretRoutes(scope, secrets);
     clusterPart.registerRoutes(scope);
     registerVolumeRoutes(scope, { volumes, createLimiter });
+    registerWebhookRoutes(scope, deps.webhooks.service, config.webhooks.timeout_seconds);
     await registerTemplateRoutes(scope, { templates, config, createLimiter });
     for (const prefix of PREFIXES) {
       registerSandboxRoutes(scope, { prefix, isolation, secrets, templates, clusters, ...snapshotRoutes });

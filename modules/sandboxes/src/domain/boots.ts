@@ -18,6 +18,7 @@ const ARCHIVE_BYTES_PER_MS = 8 * 1024;
 type BootSpec = SandboxSpec & Pick<Sandbox, 'startedAt' | 'workspaceUuid' | 'cluster'>;
 
 interface Boot {
+  readonly sandbox: Pick<Sandbox, 'workspaceUuid' | 'cluster'>;
   readonly controller: AbortController;
   readonly done: Promise<void>;
 }
@@ -39,7 +40,7 @@ export class Boots {
       .run(sandbox.id, () => this.#boot(sandbox, warm, controller))
       .finally(() => this.#running.delete(sandbox.id));
     done.catch((error: unknown) => this.#context.log.error({ err: error, sandbox: sandbox.id }, 'boot failed badly'));
-    this.#running.set(sandbox.id, { controller, done });
+    this.#running.set(sandbox.id, { sandbox, controller, done });
   }
 
   /** Whether a start of this sandbox is under way. */
@@ -66,6 +67,14 @@ export class Boots {
   get underWay(): number {
     const { live } = this.#context;
     return [...this.#running.keys()].filter((id) => !live.has(id)).length;
+  }
+
+  /** Number of starts on this node itself, without a connection yet, in these workspaces. */
+  countHere(includes: (workspaceUuid: string) => boolean): number {
+    const { live } = this.#context;
+    const isCounted = ([id, { sandbox }]: [string, Boot]): boolean =>
+      sandbox.cluster === null && !live.has(id) && includes(sandbox.workspaceUuid);
+    return [...this.#running].filter(isCounted).length;
   }
 
   /** Aborts the boot without changing the sandbox's status; the caller decides on the next one. */
@@ -142,7 +151,7 @@ export class Boots {
     const change = { status: 'running', stateReason: null, fault: null, startedAt: now, lastActivityAt: now } as const;
     // Before the record, so that a reader who finds the sandbox running can use it. If the connection is lost meanwhile,
     // the supervisor checks it after this start.
-    live.adopt(sandbox.id, connection, Date.parse(now));
+    live.adopt(sandbox, connection, Date.parse(now));
     let running: Sandbox | null = null;
     try {
       running = await repository.change(sandbox.id, ['creating'], change, node);

@@ -1,11 +1,22 @@
 import { domainToASCII } from 'node:url';
-import { egressRange } from './egress-ranges.ts';
+import { complementOf, egressRange, rangesOf } from './egress-ranges.ts';
 
 /** In an allowlist: any name resolves, but only to addresses in the list's ranges. */
 export const ANY_NAME = '*';
 
 /** An allowlist that lets everything through, for a sandbox whose list changes. */
 export const EVERYTHING: readonly string[] = [ANY_NAME, '0.0.0.0/0'];
+
+/** The allowlist that lets everything through except the ranges. */
+export function everythingExcept(denied: readonly string[]): string[] {
+  const rest = complementOf(denied);
+  return rest.length === 0 ? [] : [ANY_NAME, ...rest];
+}
+
+/** The ranges that an allowlist denies, if it resolves all names: the reverse of `everythingExcept`. */
+export function deniedRanges(allowed: readonly string[] | null): string[] {
+  return allowed?.includes(ANY_NAME) === true ? complementOf(rangesOf(allowed)) : [];
+}
 
 const HOST = /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])$/;
 

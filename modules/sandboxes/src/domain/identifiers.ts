@@ -21,6 +21,11 @@ export function newSecretId(randomBytes: (sizeBytes: number) => Buffer): string 
   return `sec_${characters(randomBytes(ID_CHARACTERS))}`;
 }
 
+/** `whk_` and 26 characters of lower-case base32. */
+export function newWebhookId(randomBytes: (sizeBytes: number) => Buffer): string {
+  return `whk_${characters(randomBytes(ID_CHARACTERS))}`;
+}
+
 export function isSandboxId(text: string): boolean {
   return /^sbx_[a-z2-7]{26}$/.test(text);
 }

@@ -1,9 +1,16 @@
 import type { HelperConnection } from './helper/helper-connection.ts';
+import type { Sandbox } from './sandbox.ts';
 
 /** Minimum interval between writes of a sandbox's last activity. */
 const TOUCH_EVERY_MS = 10_000;
 
+/** What an open connection is counted by. */
+export type AdoptedSandbox = Pick<Sandbox, 'id' | 'workspaceUuid' | 'cluster'>;
+
 interface LiveSandbox {
+  readonly workspaceUuid: string;
+  /** Whether it runs on this node, and not in a connected cluster. */
+  readonly isHere: boolean;
   readonly connection: HelperConnection;
   /** Open terminals, commands and transfers. */
   activities: number;
@@ -38,8 +45,16 @@ export class LiveSandboxes {
   }
 
   /** `writtenAtMs`: when the record was last written, which counts as stored activity. */
-  adopt(id: string, connection: HelperConnection, writtenAtMs = 0): void {
-    const entry: LiveSandbox = { connection, activities: 0, activeAtMs: 0, touchedAtMs: writtenAtMs, paused: false };
+  adopt({ id, workspaceUuid, cluster }: AdoptedSandbox, connection: HelperConnection, writtenAtMs = 0): void {
+    const entry: LiveSandbox = {
+      workspaceUuid,
+      isHere: cluster === null,
+      connection,
+      activities: 0,
+      activeAtMs: 0,
+      touchedAtMs: writtenAtMs,
+      paused: false,
+    };
     this.#live.set(id, entry);
     void connection.closed.then(() => {
       if (this.#live.get(id) !== entry) return;
@@ -126,6 +141,11 @@ export class LiveSandboxes {
 
   get ids(): readonly string[] {
     return [...this.#live.keys()];
+  }
+
+  /** Number of sandboxes of these workspaces that run on this node itself. */
+  countHere(includes: (workspaceUuid: string) => boolean): number {
+    return [...this.#live.values()].filter(({ isHere, workspaceUuid }) => isHere && includes(workspaceUuid)).length;
   }
 
   get size(): number {

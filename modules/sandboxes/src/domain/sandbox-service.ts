@@ -17,6 +17,7 @@ import { createDraft } from './create-draft.ts';
 import { isSandboxId } from './identifiers.ts';
 import type { InsertOutcome, RepeatedRequest, SandboxFilter, SandboxPage } from './ports.ts';
 import { pause, resume } from './pausing.ts';
+import { RunningRoom } from './running-room.ts';
 import { changeEgress, changeRecord, type RecordChange } from './sandbox-changes.ts';
 import type { Sandbox, SandboxStatus } from './sandbox.ts';
 import { waitForStatus } from './wait-for-status.ts';
@@ -40,7 +41,7 @@ export class SandboxService {
   readonly #boots: Boots;
   readonly #catalog: ImageCatalog;
   readonly #warm: WarmClaims;
-  readonly #maxRunning: number;
+  readonly #room: RunningRoom;
   readonly #isolation: IsolationPolicy;
   readonly #removals = new Set<Promise<void>>();
 
@@ -49,7 +50,8 @@ export class SandboxService {
     this.#boots = boots;
     this.#catalog = catalog;
     this.#warm = warm;
-    this.#maxRunning = options.maxRunning;
+    const { live, quotaLimits } = context;
+    this.#room = new RunningRoom({ live, boots, quotaLimits, maxRunning: options.maxRunning });
     this.#isolation = options.isolation;
   }
 
@@ -59,23 +61,33 @@ export class SandboxService {
    */
   async create(request: CreateRequest, waitMs: number, signal: AbortSignal): Promise<Sandbox> {
     this.#assertPossible(request);
-    const { clock, quotaLimits, disk } = this.#context;
     if (request.cluster === null) {
       this.assertTakesSandboxes();
-      this.#assertRoom();
-      await assertDiskRoom(disk, await this.#newDiskBytes(request));
+      await assertDiskRoom(this.#context.disk, await this.#newDiskBytes(request));
     }
-    const limits = await quotaLimits.readLimits(request.workspaceUuid);
-    const admission = admissionOf(request.maker, request.limit, limits);
-    const claim = this.#warm.claim(request, createDraft(request, this.#context));
-    const { sandbox } = claim;
-    const repeated =
-      request.idempotencyKey === null ? null : { key: request.idempotencyKey, requestHash: hashOf(request) };
-    const outcome = await this.#record(claim, admission, repeated);
+    const { outcome, sandbox } = await this.#insert(request);
+    const { clock } = this.#context;
     if (outcome.outcome === 'repeated') return this.#repeat(request.workspaceUuid, outcome, waitMs, signal);
-    refuse(outcome, sandbox, request.limit);
-    await this.#begin(claim);
     return waitForStatus(this.#context, sandbox, NOT_SETTLED, clock, waitMs, signal);
+  }
+
+  /** Records the sandbox and begins its start, unless the request is a repetition. */
+  async #insert(request: CreateRequest): Promise<{ readonly outcome: InsertOutcome; readonly sandbox: Sandbox }> {
+    const leaveRoom = await this.reserveRoom(request);
+    try {
+      const limits = await this.#context.quotaLimits.readLimits(request.workspaceUuid);
+      const admission = admissionOf(request.maker, request.limit, limits);
+      const claim = this.#warm.claim(request, createDraft(request, this.#context));
+      const { sandbox } = claim;
+      const repeated =
+        request.idempotencyKey === null ? null : { key: request.idempotencyKey, requestHash: hashOf(request) };
+      const outcome = await this.#record(claim, admission, repeated);
+      refuse(outcome, sandbox, request.limit);
+      if (outcome.outcome === 'inserted') await this.#begin(claim);
+      return { outcome, sandbox };
+    } finally {
+      leaveRoom();
+    }
   }
 
   /** The start of a sandbox of a cluster whose tunnel is elsewhere begins there. */
@@ -90,7 +102,12 @@ export class SandboxService {
     this.#context.drain.assertTakesSandboxes();
   }
 
-  /** Throws unless this node can start a sandbox now, which takes so much disk. */
+  /** Reserves room for a start on this node, until the function is called. Throws NO_CAPACITY. */
+  async reserveRoom({ workspaceUuid, cluster }: Pick<Sandbox, 'workspaceUuid' | 'cluster'>): Promise<() => void> {
+    return cluster === null ? this.#room.reserve(workspaceUuid) : () => undefined;
+  }
+
+  /** Throws unless this node can start a sandbox now, which takes so much disk. Room is reserved apart. */
   async assertCanStart(
     sandbox: Pick<Sandbox, 'isolation' | 'workspaceUuid' | 'cluster'>,
     diskBytes = 0,
@@ -100,7 +117,6 @@ export class SandboxService {
     this.#assertDriver();
     this.#assertIsolation(isolation);
     this.assertTakesSandboxes();
-    this.#assertRoom();
     await assertDiskRoom(this.#context.disk, diskBytes);
   }
 
@@ -189,24 +205,31 @@ export class SandboxService {
    */
   async start(workspaceUuid: string, id: string, waitMs: number, signal: AbortSignal): Promise<Sandbox> {
     const sandbox = await this.held(workspaceUuid, id);
-    const { repository, watch, clock, quotaLimits } = this.#context;
+    const { clock } = this.#context;
     if (sandbox.status === 'running') return sandbox.pausedAt === null ? sandbox : resume(this.#context, sandbox);
-    let current = sandbox;
-    if (sandbox.status !== 'creating') {
-      await this.assertCanStart(sandbox);
+    const current = sandbox.status === 'creating' ? sandbox : await this.#restart(sandbox);
+    return waitForStatus(this.#context, current, NOT_SETTLED, clock, waitMs, signal);
+  }
+
+  async #restart(sandbox: Sandbox): Promise<Sandbox> {
+    const { repository, watch, clock, quotaLimits } = this.#context;
+    const { id, workspaceUuid } = sandbox;
+    await this.assertCanStart(sandbox);
+    const leaveRoom = await this.reserveRoom(sandbox);
+    try {
       const lastActivityAt = clock.now().toISOString();
       const change = { status: 'creating', stateReason: null, fault: null, lastActivityAt } as const;
       const limits = await quotaLimits.readLimits(workspaceUuid);
       const outcome = await repository.restart(id, ['stopped', 'error'], change, limits);
       if ('breach' in outcome) throw quotaExceeded(outcome.breach);
       const creating = outcome.sandbox;
-      current = creating ?? (await this.get(workspaceUuid, id));
-      if (creating !== null) {
-        watch.announce(id, creating);
-        this.#boots.begin(creating);
-      }
+      if (creating === null) return await this.get(workspaceUuid, id);
+      watch.announce(id, creating);
+      this.#boots.begin(creating);
+      return creating;
+    } finally {
+      leaveRoom();
     }
-    return waitForStatus(this.#context, current, NOT_SETTLED, clock, waitMs, signal);
   }
 
   /** Pauses a running sandbox, keeping its memory, until it is resumed or accessed. Throws SANDBOX_NOT_RUNNING. */
@@ -350,14 +373,6 @@ export class SandboxService {
     const reason = policy.refusal(isolation);
     if (reason === null) return;
     throw sandboxErrors.UNSUPPORTED_ISOLATION({ details: { field: 'isolation', isolation, reason } });
-  }
-
-  /** The limit is per node: a later attempt, or one on another node, may succeed. */
-  #assertRoom(): void {
-    const { live } = this.#context;
-    if (live.size + this.#boots.underWay < this.#maxRunning) return;
-    const reason = `${this.#maxRunning} run here`;
-    throw sandboxErrors.NO_CAPACITY({ details: { reason }, headers: { 'retry-after': '10' } });
   }
 
   #assertDriver(): void {

@@ -66,7 +66,7 @@ export class Supervisor {
     try {
       if (pausedAt !== null) await driver.resume(id);
       const connection = await driver.connect(id, limit.signal);
-      live.adopt(id, connection);
+      live.adopt(sandbox, connection);
       if (pausedAt !== null) {
         live.setPaused(id, true);
         await driver.pause(id);

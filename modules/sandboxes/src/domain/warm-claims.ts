@@ -82,7 +82,7 @@ export class WarmClaims {
       this.#boots.begin(sandbox, warm?.connection ?? null);
       return;
     }
-    this.#context.live.adopt(sandbox.id, warm.connection, Date.parse(sandbox.lastActivityAt));
+    this.#context.live.adopt(sandbox, warm.connection, Date.parse(sandbox.lastActivityAt));
     this.#context.watch.announce(sandbox.id, sandbox);
   }
 }

@@ -4,7 +4,8 @@ import type { SandboxesConfig } from '../config.ts';
 import type { IsolationPolicy } from '../domain/isolation.ts';
 import type { CreateRequest } from '../domain/create-request.ts';
 import { parseEgressRule, type EgressRule } from '../domain/egress-rules/egress-rule.ts';
-import { egressTarget } from '../domain/egress-hosts.ts';
+import { egressTarget, EVERYTHING, everythingExcept } from '../domain/egress-hosts.ts';
+import { egressRange } from '../domain/egress-ranges.ts';
 import type { SandboxResources } from '../domain/driver.ts';
 import type { Sandbox, VolumeMount } from '../domain/sandbox.ts';
 import { sandboxErrors } from '../errors.ts';
@@ -91,7 +92,7 @@ export function toCreateRequest(
     labels: body.labels ?? {},
     resources: parseResources(body.resources ?? {}, config, snapshot, template?.resources ?? null),
     network,
-    egressAllow: parseEgressAllow(body.egress_allow, network),
+    egressAllow: parseEgress(body, network),
     egressRules:
       body.egress_rules === undefined ? keptRules(snapshot, network) : parseEgressRules(body.egress_rules, principal),
     isolation: isolation.choose(body.isolation ?? 'default'),
@@ -140,12 +141,40 @@ function keptRules(snapshot: Snapshot | null, network: string): readonly EgressR
   return network === 'egress' ? (snapshot?.egressRules ?? []) : [];
 }
 
-function parseEgressAllow(given: readonly string[] | undefined, network: string): readonly string[] | null {
-  if (given === undefined) return null;
+type WantedEgress = Pick<Static<typeof createBodySchema>, 'egress_allow' | 'egress_deny'>;
+
+function parseEgress(wanted: WantedEgress, network: string): readonly string[] | null {
+  const field = wanted.egress_allow !== undefined ? 'egress_allow' : 'egress_deny';
+  if (wanted[field] === undefined) return null;
   if (network !== 'egress') {
-    throw sandboxErrors.INVALID_FIELD({ details: { field: 'egress_allow', reason: 'needs the network egress' } });
+    throw sandboxErrors.INVALID_FIELD({ details: { field, reason: 'needs the network egress' } });
   }
-  return egressTargets(given);
+  const targets = egressFrom(wanted);
+  return targets === EVERYTHING ? null : targets;
+}
+
+/** The allowlist for what a caller allows or denies. Throws INVALID_FIELD. */
+export function egressFrom({
+  egress_allow: allowed,
+  egress_deny: denied = [],
+}: {
+  readonly egress_allow?: readonly string[] | null | undefined;
+  readonly egress_deny?: readonly string[] | undefined;
+}): readonly string[] {
+  const targets = allowed === null || allowed === undefined ? EVERYTHING : egressTargets(allowed);
+  if (denied.length === 0) return targets;
+  if (targets !== EVERYTHING) {
+    const reason = 'cannot be combined with egress_allow, which denies everything else; leave one of them out';
+    throw sandboxErrors.INVALID_FIELD({ details: { field: 'egress_deny', reason } });
+  }
+  return everythingExcept(
+    denied.map((each, index) => {
+      const range = egressRange(each);
+      if (range !== null) return range;
+      const reason = 'is no IPv4 address or range; host names can only be allowed';
+      throw sandboxErrors.INVALID_FIELD({ details: { field: `egress_deny[${index}]`, reason } });
+    }),
+  );
 }
 
 /** Throws INVALID_FIELD for an entry that is neither a host nor an IPv4 range. */

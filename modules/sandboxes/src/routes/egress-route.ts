@@ -1,10 +1,9 @@
 import { grantOf, type HttpApp } from '@svc/http';
 import { Type } from 'typebox';
-import { EVERYTHING } from '../domain/egress-hosts.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
-import { egressTargets } from './create-request.ts';
+import { egressFrom } from './create-request.ts';
 import { toSandboxView, type ImageProgressSource } from './sandbox-view.ts';
-import { egressAllowSchema, idParamsSchema, sandboxSchema, workspaceQuerySchema } from './schemas.ts';
+import { egressAllowSchema, egressDenySchema, idParamsSchema, sandboxSchema, workspaceQuerySchema } from './schemas.ts';
 
 export interface EgressRouteOptions {
   readonly prefix: string;
@@ -24,17 +23,19 @@ export function registerEgressRoute(app: HttpApp, { prefix, service, images }: E
         params: idParamsSchema,
         querystring: workspaceQuerySchema,
         body: Type.Object(
-          { egress_allow: Type.Union([egressAllowSchema, Type.Null()]) },
-          { additionalProperties: false },
+          {
+            egress_allow: Type.Optional(Type.Union([egressAllowSchema, Type.Null()])),
+            egress_deny: Type.Optional(egressDenySchema),
+          },
+          { additionalProperties: false, minProperties: 1 },
         ),
         response: { 200: sandboxSchema },
       },
     },
     async (request) => {
-      const { egress_allow: given } = request.body;
-      const allowed = given === null ? EVERYTHING : egressTargets(given);
+      const { workspaceUuid } = grantOf(request);
       return toSandboxView(
-        await service.changeEgress(grantOf(request).workspaceUuid, request.params.id, allowed),
+        await service.changeEgress(workspaceUuid, request.params.id, egressFrom(request.body)),
         images,
       );
     },

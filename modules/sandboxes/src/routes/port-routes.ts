@@ -34,10 +34,15 @@ const listSchema = Type.Object({
   count: Type.Integer(),
   public: Type.Boolean({ description: 'Every port is open without a link, as E2B clients may ask for' }),
 });
+const publicSchema = Type.Object({
+  public: Type.Boolean(),
+  url: Type.String({ description: 'URL of a port; {port} stands for its number' }),
+});
 const revokedSchema = Type.Object({ revoked: Type.Integer({ description: 'Revoked links' }) });
 
 export function registerPortRoutes(app: HttpApp, options: PortRoutesOptions): void {
   registerMake(app, options);
+  registerPublic(app, options);
   registerList(app, options);
   registerRevoke(app, options);
 }
@@ -73,16 +78,48 @@ function registerMake(app: HttpApp, { prefix, service, links, domain, publicUrl 
       const { id: ownerId, expiresAt: notAfter } = principalOf(request);
       const maker = { ownerId, granted: grantedAccessOf(request), notAfter };
       const { link, token } = await links.make(sandbox, maker, port, seconds * 1000);
-      const base = new URL(publicUrl());
-      const host = `${port}-${sandbox.id.replace(/^sbx_/, '')}.${domain}${base.port === '' ? '' : `:${base.port}`}`;
+      const origin = originOf(sandbox.id, String(port), domain, publicUrl());
       reply.header('cache-control', 'no-store');
       return reply.status(201).send({
         id: link.id,
         port,
-        url: `${base.protocol}//${host}/?${TOKEN_NAME}=${token}`,
-        path_url: `${base.origin}${PATH_PREFIX}${token}/`,
+        url: `${origin}/?${TOKEN_NAME}=${token}`,
+        path_url: `${new URL(publicUrl()).origin}${PATH_PREFIX}${token}/`,
         expires_at: link.expiresAt,
       });
+    },
+  );
+}
+
+/** The origin of a port, below the preview domain. */
+function originOf(sandboxId: string, port: string, domain: string, publicUrl: string): string {
+  const { protocol, port: ownPort } = new URL(publicUrl);
+  return `${protocol}//${port}-${sandboxId.replace(/^sbx_/, '')}.${domain}${ownPort === '' ? '' : `:${ownPort}`}`;
+}
+
+function registerPublic(app: HttpApp, { prefix, service, links, domain, publicUrl }: PortRoutesOptions): void {
+  app.put(
+    `${prefix}/:id/ports`,
+    {
+      config: { action: 'sandbox:exec' },
+      schema: {
+        tags,
+        summary: 'Open every port of the sandbox to anyone who knows its address, or require links again',
+        description:
+          'Public ports end with the credential that opened them. Closing them cuts their connections; links to single ' +
+          'ports stay.',
+        params: idParamsSchema,
+        querystring: workspaceQuerySchema,
+        body: Type.Object({ public: Type.Boolean() }, { additionalProperties: false }),
+        response: { 200: publicSchema },
+      },
+    },
+    async (request) => {
+      const sandbox = await service.get(grantOf(request).workspaceUuid, request.params.id);
+      const { id: ownerId, expiresAt: notAfter } = principalOf(request);
+      await links.unpublish(sandbox.id); // whoever opened them before may lose that right
+      if (request.body.public) await links.publish(sandbox, { ownerId, granted: grantedAccessOf(request), notAfter });
+      return { public: request.body.public, url: `${originOf(sandbox.id, '{port}', domain, publicUrl())}/` };
     },
   );
 }

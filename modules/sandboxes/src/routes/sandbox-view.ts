@@ -1,3 +1,4 @@
+import { deniedRanges } from '../domain/egress-hosts.ts';
 import type { Static } from 'typebox';
 import type { EgressRule } from '../domain/egress-rules/egress-rule.ts';
 import { sharesKernel } from '../domain/isolation.ts';
@@ -42,6 +43,7 @@ export function toSandboxView(sandbox: Sandbox, images: ImageProgressSource): St
     shares_kernel: sharesKernel(sandbox.isolation),
     network: sandbox.network,
     egress_allow: sandbox.egressAllow === null ? null : [...sandbox.egressAllow],
+    egress_deny: deniedRanges(sandbox.egressAllow),
     egress_rules: sandbox.egressRules.map(toRuleView),
     volumes: sandbox.volumes.map(({ name, path, readOnly }) => ({ name, path, read_only: readOnly })),
     mounts: sandbox.mounts.map(({ bucket, prefix, path, readOnly, forkedFrom }) => ({

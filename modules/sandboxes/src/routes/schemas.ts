@@ -150,6 +150,9 @@ export const sandboxSchema = Type.Object({
   egress_allow: Type.Union([Type.Array(Type.String()), Type.Null()], {
     description: 'Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses',
   }),
+  egress_deny: Type.Array(Type.String(), {
+    description: 'IPv4 ranges that egress_allow leaves out, if it resolves all names',
+  }),
   egress_rules: egressRulesSchema,
   volumes: Type.Array(Type.Object({ name: Type.String(), path: Type.String(), read_only: Type.Boolean() })),
   mounts: Type.Array(
@@ -187,6 +190,11 @@ export const egressAllowSchema = Type.Array(Type.String({ maxLength: 255 }), {
     'all others are blocked. With *, other names resolve too, to addresses in the ranges',
 });
 
+export const egressDenySchema = Type.Array(Type.String({ maxLength: 18 }), {
+  maxItems: 100,
+  description: 'Denied IPv4 addresses and ranges; everything else is allowed. Not with egress_allow',
+});
+
 export const createBodySchema = Type.Object(
   {
     image: Type.Optional(
@@ -219,6 +227,7 @@ export const createBodySchema = Type.Object(
     ),
     network: Type.Optional(networkSchema),
     egress_allow: Type.Optional(egressAllowSchema),
+    egress_deny: Type.Optional(egressDenySchema),
     egress_rules: Type.Optional(egressRulesSchema),
     isolation: Type.Optional(wantedIsolationSchema),
     volumes: Type.Optional(volumeMountsSchema),

@@ -5,6 +5,7 @@ import type { SandboxesConfig } from '../config.ts';
 import { NAME_PATTERN } from '../domain/identifiers.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
 import { fork } from '../domain/snapshots/fork.ts';
+import type { ForkCopies } from '../domain/snapshots/fork-copies.ts';
 import type { Snapshot } from '../domain/snapshots/snapshot.ts';
 import type { SnapshotService } from '../domain/snapshots/snapshot-service.ts';
 import type { MountService } from '../domain/mounts/mount-service.ts';
@@ -49,6 +50,7 @@ export interface SnapshotRoutesOptions {
   readonly snapshots: SnapshotService;
   readonly volumes: VolumeService;
   readonly mounts: MountService;
+  readonly forkCopies: ForkCopies;
   readonly config: SandboxesConfig;
   readonly createLimiter: CallerLimiter;
   readonly images: ImageProgressSource;

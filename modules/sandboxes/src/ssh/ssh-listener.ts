@@ -1,6 +1,7 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import type { AppError } from '@svc/errors';
-import { AddressShares, resolveRequestId } from '@svc/http';
+import { AddressShares } from '@svc/addresses';
+import { resolveRequestId } from '@svc/http';
 import type { QuotaLimits } from '@svc/quotas';
 import { Shares } from '@svc/runtime';
 import { sandboxErrors } from '../errors.ts';

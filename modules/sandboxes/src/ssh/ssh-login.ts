@@ -9,7 +9,7 @@ import {
   type Principal,
 } from '@svc/access';
 import { toAppError } from '@svc/errors';
-import { addressKey } from '@svc/http';
+import { addressKey } from '@svc/addresses';
 import { TokenBuckets, type Clock } from '@svc/runtime';
 import { isSandboxId, NAME_PATTERN } from '../domain/identifiers.ts';
 import { sandboxErrors } from '../errors.ts';

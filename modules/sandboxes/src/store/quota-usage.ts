@@ -1,10 +1,13 @@
 import {
   findBreach,
   gateSubjects,
+  isLimited,
   type Breach,
   type Demand,
   type Limits,
   passQuotaGate,
+  type Quota,
+  QUOTA_SCOPES,
   scopeUsage,
   type Usage,
 } from '@svc/quotas';
@@ -13,7 +16,7 @@ import { sandboxQuotas } from '../quotas.ts';
 import type { SandboxTables } from './tables.ts';
 
 const { sandboxes, sandbox_cpus, sandbox_memory, sandbox_disk, snapshots } = sandboxQuotas;
-const { templates, template_builds, terminals, secrets, volumes } = sandboxQuotas;
+const { templates, template_builds, terminals, secrets, volumes, webhooks } = sandboxQuotas;
 
 /** Blocks other counts of the workspace, its owner and the caller until the transaction ends. */
 export async function enterGate(
@@ -25,62 +28,127 @@ export async function enterGate(
   await passQuotaGate(transaction, 'sandboxes', [...caller, ...gateSubjects(limits)]);
 }
 
-/** Returns the first limit that the demand would exceed; exact behind the gate. */
+/** Returns the first limit that the demand would exceed; exact behind the gate. Counts only what is limited. */
 export async function breachIn(
   transaction: Transaction<SandboxTables>,
   limits: Limits,
   demand: Demand,
 ): Promise<Breach | null> {
-  return findBreach(limits, demand, scopeUsage(limits, await usageByWorkspace(transaction, limits.ownerWorkspaces)));
+  const limited = demand
+    .map(([quota]) => quota)
+    .filter((quota) => QUOTA_SCOPES.some((scope) => isLimited(limits, scope, [quota])));
+  if (limited.length === 0) return null;
+  const usage = await usageByWorkspace(transaction, limits.ownerWorkspaces, limited);
+  return findBreach(limits, demand, scopeUsage(limits, usage));
 }
 
-/** Usage of each workspace for every quota of this module. */
+/** Usage of each workspace, at least for the given quotas. */
 export async function usageByWorkspace(
   kysely: Kysely<SandboxTables>,
   workspaceUuids: readonly string[],
+  quotas: readonly Quota[] = Object.values(sandboxQuotas),
 ): Promise<ReadonlyMap<string, Usage>> {
   const usages = new Map<string, Record<string, number>>(workspaceUuids.map((uuid) => [uuid, {}]));
-  const add = (uuid: string, amounts: Readonly<Record<string, number>>): void => {
-    const usage = usages.get(uuid) ?? {};
-    for (const [name, amount] of Object.entries(amounts)) usage[name] = (usage[name] ?? 0) + amount;
-    usages.set(uuid, usage);
-  };
   if (workspaceUuids.length === 0) return usages;
-  for (const row of await sandboxSums(kysely, workspaceUuids)) {
-    add(row.workspace_uuid, {
-      [sandboxes.name]: Number(row.sandboxes),
-      [sandbox_cpus.name]: Number(row.cpu_millis) / 1000,
-      [sandbox_memory.name]: Number(row.memory_mb),
-      [sandbox_disk.name]: Number(row.disk_mb),
-    });
-  }
-  for (const row of await snapshotSums(kysely, workspaceUuids)) {
-    add(row.workspace_uuid, { [snapshots.name]: Number(row.snapshots), [sandbox_disk.name]: Number(row.disk_mb) });
-  }
-  for (const row of await volumeSums(kysely, workspaceUuids)) {
-    add(row.workspace_uuid, {
-      [volumes.name]: Number(row.volumes),
-      [snapshots.name]: Number(row.snapshots),
-      [sandbox_disk.name]: Number(row.disk_mb),
-    });
-  }
-  for (const row of await terminalCounts(kysely, workspaceUuids)) {
-    add(row.workspace_uuid, { [terminals.name]: Number(row.terminals) });
-  }
-  for (const row of await secretCounts(kysely, workspaceUuids)) {
-    add(row.workspace_uuid, { [secrets.name]: Number(row.secrets) });
-  }
-  for (const row of await templateCounts(kysely, workspaceUuids)) {
-    add(row.workspace_uuid, { [templates.name]: Number(row.templates) });
-  }
-  for (const row of await unfinishedBuildCounts(kysely, workspaceUuids)) {
-    add(row.workspace_uuid, { [template_builds.name]: Number(row.builds) });
-  }
-  for (const row of await layerSums(kysely, workspaceUuids)) {
-    add(row.workspace_uuid, { [sandbox_disk.name]: Math.ceil(Number(row.size_bytes) / MIB) });
+  for (const source of SOURCES.filter(({ counts }) => counts.some((quota) => quotas.includes(quota)))) {
+    for (const [uuid, amounts] of await source.read(kysely, workspaceUuids)) {
+      const usage = usages.get(uuid) ?? {};
+      for (const [name, amount] of Object.entries(amounts)) usage[name] = (usage[name] ?? 0) + amount;
+      usages.set(uuid, usage);
+    }
   }
   return usages;
 }
+
+/** Amounts of a workspace. */
+type Counted = readonly [workspaceUuid: string, amounts: Usage];
+
+interface Source {
+  /** The quotas that it adds to. */
+  readonly counts: readonly Quota[];
+  read(kysely: Kysely<SandboxTables>, workspaceUuids: readonly string[]): Promise<readonly Counted[]>;
+}
+
+const SOURCES: readonly Source[] = [
+  {
+    counts: [sandboxes, sandbox_cpus, sandbox_memory, sandbox_disk],
+    read: async (kysely, uuids) =>
+      (await sandboxSums(kysely, uuids)).map((row) => [
+        row.workspace_uuid,
+        {
+          [sandboxes.name]: Number(row.sandboxes),
+          [sandbox_cpus.name]: Number(row.cpu_millis) / 1000,
+          [sandbox_memory.name]: Number(row.memory_mb),
+          [sandbox_disk.name]: Number(row.disk_mb),
+        },
+      ]),
+  },
+  {
+    counts: [snapshots, sandbox_disk],
+    read: async (kysely, uuids) =>
+      (await snapshotSums(kysely, uuids)).map((row) => [
+        row.workspace_uuid,
+        { [snapshots.name]: Number(row.snapshots), [sandbox_disk.name]: Number(row.disk_mb) },
+      ]),
+  },
+  {
+    counts: [volumes, snapshots, sandbox_disk],
+    read: async (kysely, uuids) =>
+      (await volumeSums(kysely, uuids)).map((row) => [
+        row.workspace_uuid,
+        {
+          [volumes.name]: Number(row.volumes),
+          [snapshots.name]: Number(row.snapshots),
+          [sandbox_disk.name]: Number(row.disk_mb),
+        },
+      ]),
+  },
+  {
+    counts: [terminals],
+    read: async (kysely, uuids) =>
+      (await terminalCounts(kysely, uuids)).map((row) => [
+        row.workspace_uuid,
+        { [terminals.name]: Number(row.terminals) },
+      ]),
+  },
+  {
+    counts: [secrets],
+    read: async (kysely, uuids) =>
+      (await secretCounts(kysely, uuids)).map((row) => [row.workspace_uuid, { [secrets.name]: Number(row.secrets) }]),
+  },
+  {
+    counts: [webhooks],
+    read: async (kysely, uuids) =>
+      (await webhookCounts(kysely, uuids)).map((row) => [
+        row.workspace_uuid,
+        { [webhooks.name]: Number(row.webhooks) },
+      ]),
+  },
+  {
+    counts: [templates],
+    read: async (kysely, uuids) =>
+      (await templateCounts(kysely, uuids)).map((row) => [
+        row.workspace_uuid,
+        { [templates.name]: Number(row.templates) },
+      ]),
+  },
+  {
+    counts: [template_builds],
+    read: async (kysely, uuids) =>
+      (await unfinishedBuildCounts(kysely, uuids)).map((row) => [
+        row.workspace_uuid,
+        { [template_builds.name]: Number(row.builds) },
+      ]),
+  },
+  {
+    counts: [sandbox_disk],
+    read: async (kysely, uuids) =>
+      (await layerSums(kysely, uuids)).map((row) => [
+        row.workspace_uuid,
+        { [sandbox_disk.name]: Math.ceil(Number(row.size_bytes) / MIB) },
+      ]),
+  },
+];
 
 function templateCounts(kysely: Kysely<SandboxTables>, workspaceUuids: readonly string[]) {
   return kysely
@@ -114,6 +182,15 @@ function secretCounts(kysely: Kysely<SandboxTables>, workspaceUuids: readonly st
   return kysely
     .selectFrom('workspace_secret')
     .select(({ fn }) => ['workspace_uuid', fn.countAll().as('secrets')])
+    .where('workspace_uuid', 'in', [...workspaceUuids])
+    .groupBy('workspace_uuid')
+    .execute();
+}
+
+function webhookCounts(kysely: Kysely<SandboxTables>, workspaceUuids: readonly string[]) {
+  return kysely
+    .selectFrom('sandbox_webhook')
+    .select(({ fn }) => ['workspace_uuid', fn.countAll().as('webhooks')])
     .where('workspace_uuid', 'in', [...workspaceUuids])
     .groupBy('workspace_uuid')
     .execute();

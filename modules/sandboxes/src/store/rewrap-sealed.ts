@@ -4,11 +4,12 @@ import type { Kysely } from 'kysely';
 import { archiveContext } from '../domain/archives/archive.ts';
 import { authorityContext } from '../domain/egress-rules/egress-authorities.ts';
 import { secretContext } from '../domain/secrets/secret.ts';
+import { webhookContext } from '../domain/webhooks/webhook.ts';
 import type { SandboxTables } from './tables.ts';
 
 /**
- * Seals secrets, and the keys of sandboxes' authorities and of archives, under the wrapper's newest key. Returns the number of values that
- * were sealed under another one.
+ * Seals secrets of workspaces and webhooks, and the keys of sandboxes' authorities and of archives, under the wrapper's
+ * newest key. Returns the number of values that were sealed under another one.
  */
 export async function rewrapSandboxSecrets(
   { kysely: given }: Pick<Database<unknown>, 'kysely'>,
@@ -47,5 +48,16 @@ export async function rewrapSandboxSecrets(
       .where('id', '=', id)
       .execute();
   }
-  return secrets.length + authorities.length + archives.length;
+  const webhooks = await kysely.selectFrom('sandbox_webhook').selectAll().where('wrapper', '!=', wanted).execute();
+  for (const { id, wrapper: old, box } of webhooks) {
+    const value = await wrapper.unwrap({ wrapper: old, text: box }, webhookContext(id));
+    const sealed = await wrapper.wrap(value, webhookContext(id));
+    await kysely
+      .updateTable('sandbox_webhook')
+      .set({ wrapper: sealed.wrapper, box: sealed.text })
+      .where('id', '=', id)
+      .where('box', '=', box) // a newer secret is sealed under the newest key
+      .execute();
+  }
+  return secrets.length + authorities.length + archives.length + webhooks.length;
 }

@@ -22,7 +22,7 @@ export const SECRET_NAME: UniqueKey = {
 
 /**
  * Rows as defined by migrations 0020, 0055 to 0059, 0071, 0081, 0087, 0140, 0141, 0143, 0150, 0151, 0170, 0180, 0190, 0200,
- * 0201, 0211, 0220 and 0240. Times are ISO 8601 UTC, objects are JSON text, booleans are 0 or 1.
+ * 0201, 0211, 0220, 0240, 0250 and 0251. Times are ISO 8601 UTC, objects are JSON text, booleans are 0 or 1.
  */
 export interface SandboxTables {
   sandbox: SandboxRow;
@@ -78,6 +78,18 @@ export interface SandboxTables {
   template_layer: TemplateLayerRow;
   template_log: { build_id: string; sequence: number; at: string; level: string; step: number | null; message: string };
   sandbox_cluster: ClusterRow;
+  sandbox_fork_copy: {
+    id: string;
+    fork_id: string;
+    node: string;
+    workspace_uuid: string;
+    kind: string;
+    name: string;
+    source_name: string;
+    created_at: string;
+  };
+  sandbox_webhook: WebhookRow;
+  sandbox_webhook_delivery: WebhookDeliveryRow;
   sandbox_ticket: { hash: string; sandbox_id: string; granted: string; expires_at: string };
 }
 
@@ -147,6 +159,42 @@ export interface SecretRow {
   creator_id: string;
   created_at: string;
   updated_at: string;
+}
+
+/** The secrets that sign are sealed together. PostgreSQL returns big integers as text. */
+export interface WebhookRow {
+  id: string;
+  workspace_uuid: string;
+  url: string;
+  description: string;
+  events: string | null;
+  enabled: number;
+  disabled_reason: string | null;
+  wrapper: string;
+  box: string;
+  creator_id: string;
+  created_at: string;
+  updated_at: string;
+  position: number | string;
+  failing_since_ms: number | string | null;
+  last_error: string | null;
+  missed: number | string;
+  lease_holder: string | null;
+  lease_until_ms: number | string;
+}
+
+/** PostgreSQL returns big integers as text. */
+export interface WebhookDeliveryRow {
+  webhook_id: string;
+  sequence: number | string;
+  sandbox_id: string;
+  type: string;
+  state: string;
+  attempts: number;
+  next_attempt_at_ms: number | string;
+  attempted_at: string;
+  status: number | null;
+  error: string | null;
 }
 
 /** PostgreSQL returns big integers as text. */

@@ -1,6 +1,6 @@
 import { request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { skippedTitle, waitFor } from '@svc/testing';
+import { skippedTitle, waitFor, type FakeCaller } from '@svc/testing';
 import { Sandbox, type SandboxOpts } from 'e2b';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localDriverReason } from '../support/local-subject.ts';
@@ -138,10 +138,31 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     for (const { sandboxId } of [open, closed]) await Sandbox.kill(sandboxId, options());
   });
 
-  it('of sandboxes that E2B clients did not create need a link', async () => {
+  it('of sandboxes that E2B clients did not create need a link, unless somebody opens them', async () => {
     const created = await platform.call('POST', '/api/sandboxes?wait_ms=30000', { body: { image: 'busybox' } });
     const id = String(created.body['id']);
-    expect((await ask(`${PORT}-${id.slice('sbx_'.length)}.sandboxes.localhost`)).status).toBe(401);
+    const host = `${PORT}-${id.slice('sbx_'.length)}.sandboxes.localhost`;
+    expect((await ask(host)).status).toBe(401);
+    const path = `/api/containers/${id}/ports`;
+    const put = (isPublic: unknown, caller?: FakeCaller) =>
+      platform.call('PUT', path, { body: { public: isPublic }, ...(caller && { caller }) });
+    const url = `http://{port}-${id.slice('sbx_'.length)}.sandboxes.localhost:${new URL(platform.url).port}/`;
+    const key = platform.access.serviceAccount(platform.owner.workspaceUuid, ['write']);
+    expect(await put(true, key)).toMatchObject({ status: 200, body: { public: true, url } });
+    expect((await ask(host)).status).toBe(502); // nothing listens there
+    expect((await platform.call('GET', path)).body).toMatchObject({ count: 0, public: true });
+    platform.access.revoke(key);
+    expect((await ask(host)).status).toBe(401);
+    expect((await put(true)).status).toBe(200);
+    expect((await ask(host)).status).toBe(502);
+    const link = await platform.call('POST', path, { body: { port: PORT } });
+    expect((await put(false)).body).toMatchObject({ public: false });
+    expect((await ask(host)).status).toBe(401);
+    expect((await platform.call('GET', path)).body).toMatchObject({ public: false, ports: [{ id: link.body['id'] }] });
+    const reader = platform.access.serviceAccount(platform.owner.workspaceUuid, ['read']);
+    expect((await put(true, reader)).status).toBe(403);
+    expect((await put(true, platform.access.user('stranger'))).status).toBe(404);
+    expect((await put('yes')).status).toBe(400);
     await platform.call('DELETE', `/api/containers/${id}`);
   });
 

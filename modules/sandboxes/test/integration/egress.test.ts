@@ -69,6 +69,43 @@ describe('egress_allow in a create request', () => {
     expect(read.body['egress_allow']).toEqual(['*', '0.0.0.0/0']);
   });
 
+  it('denies ranges instead, at creation and later, and shows them', async () => {
+    const made = await create({ network: 'egress', egress_deny: ['128.0.0.0/1', '10.1.2.3'] });
+    expect([made.status, made.body['egress_deny']]).toEqual([201, ['10.1.2.3/32', '128.0.0.0/1']]);
+    expect(made.body['egress_allow']).toContain('*');
+    expect(made.body['egress_allow']).not.toContain('0.0.0.0/0');
+    const change = (body: unknown) => platform.call('PUT', `/api/sandboxes/${made.body['id']}/egress`, { body });
+    expect((await change({ egress_deny: ['0.0.0.0/1'] })).body).toMatchObject({
+      egress_allow: ['*', '128.0.0.0/1'],
+      egress_deny: ['0.0.0.0/1'],
+    });
+    expect(driver.changes.at(-1)).toEqual(['*', '128.0.0.0/1']);
+    expect((await change({ egress_deny: ['0.0.0.0/0'] })).body).toMatchObject({ egress_allow: [], egress_deny: [] });
+    expect((await change({ egress_deny: [] })).body).toMatchObject({
+      egress_allow: ['*', '0.0.0.0/0'],
+      egress_deny: [],
+    });
+    expect((await create({ egress_deny: [] })).body['egress_allow']).toBeNull();
+  });
+
+  it.each([
+    [{ egress_deny: ['example.com'] }, 'egress_deny[0]'],
+    [{ egress_deny: ['1.2.3.4', '::1'] }, 'egress_deny[1]'],
+    [{ egress_deny: ['1.2.3.4/33'] }, 'egress_deny[0]'],
+    [{ egress_deny: ['1.2.3.4'], egress_allow: ['example.com'] }, 'egress_deny'],
+    [{ egress_deny: ['1.2.3.4'], egress_allow: [] }, 'egress_deny'],
+    [{ egress_deny: Array.from({ length: 101 }, (_, index) => `1.2.3.${index}`) }, 'egress_deny'],
+  ])('refuses what it cannot deny, at creation and later: %j', async (body, field) => {
+    const { id } = (await create({ network: 'egress' })).body;
+    const refused = [await create(body), await platform.call('PUT', `/api/sandboxes/${String(id)}/egress`, { body })];
+    for (const { status, body: answer } of refused) {
+      expect(status).toBe(400);
+      expect(JSON.stringify(answer)).toContain(field);
+    }
+    expect((await create({ egress_deny: ['1.2.3.4'], network: 'none' })).body['message']).toContain('egress_deny');
+    expect((await platform.call('PUT', `/api/sandboxes/${String(id)}/egress`, { body: {} })).status).toBe(400);
+  });
+
   it('stays as it is after a refused change', async () => {
     const { id } = (await create({ egress_allow: [] })).body;
     const none = (await create({ network: 'none' })).body;

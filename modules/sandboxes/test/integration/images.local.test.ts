@@ -142,12 +142,14 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     proxy.hold();
     const { status, body } = await platform.call('POST', '/api/containers?wait_ms=0', { body: { image: 'slow' } });
     expect(status).toBe(202);
+    let seen: unknown = null;
     const shown = await waitFor(
       async () => {
-        const progress = (await platform.call('GET', `/api/containers/${body['id']}`)).body['image_progress'];
-        return progress?.stage === 'downloading' && progress;
+        const { body: sandbox } = await platform.call('GET', `/api/containers/${body['id']}`);
+        seen = sandbox;
+        return sandbox['image_progress']?.stage === 'downloading' && sandbox['image_progress'];
       },
-      { timeoutMs: 30_000, description: 'progress' },
+      { timeoutMs: 30_000, description: () => `progress of ${JSON.stringify(seen)}` },
     );
     expect(shown).toMatchObject({ source: expect.stringContaining('/slow:1'), layers: 3 });
     const { images } = (await platform.call('GET', '/api/images?all=true')).body;

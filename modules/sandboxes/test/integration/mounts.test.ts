@@ -1,44 +1,15 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
 import { createMaker, HeldRights, type Action, type Maker } from '@svc/access';
-import { defineErrors } from '@svc/errors';
 import { createLogger } from '@svc/telemetry';
 import { fakeAccess, fakeClock, type FakeCaller } from '@svc/testing';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MountService } from '../../src/domain/mounts/mount-service.ts';
-import { MountServer, type ServedBuckets } from '../../src/routes/mounts/mount-server.ts';
+import { MountServer } from '../../src/routes/mounts/mount-server.ts';
+import { FakeBuckets } from '../support/fake-buckets.ts';
 import { FakeDriver } from '../support/fake-driver.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
-
-const storeErrors = defineErrors({ QuotaExceeded: [403, 'The workspace is full'] });
-
-/** Buckets by workspace and name. */
-class FakeBuckets implements ServedBuckets {
-  readonly ids = new Map<string, number>();
-  readonly served: unknown[] = [];
-  /** Forks that succeed before the next ones are refused. */
-  forksLeft = Number.MAX_SAFE_INTEGER;
-  readonly find: ServedBuckets['find'] = async (workspace, name) => this.ids.get(`${workspace}/${name}`) ?? null;
-  readonly exists: ServedBuckets['exists'] = async ({ workspaceUuid, bucketName, bucketId }) =>
-    this.ids.get(`${workspaceUuid}/${bucketName}`) === bucketId;
-  readonly fork: ServedBuckets['fork'] = async ({ workspaceUuid, bucketName }) => {
-    if (this.forksLeft <= 0) throw storeErrors.QuotaExceeded();
-    this.forksLeft -= 1;
-    const bucketId = 100 + this.ids.size;
-    const name = `${bucketName}-fork-${bucketId}`;
-    this.ids.set(`${workspaceUuid}/${name}`, bucketId);
-    return { workspaceUuid, bucketName: name, bucketId };
-  };
-  readonly discard: ServedBuckets['discard'] = async (bucket) => {
-    if (!(await this.exists(bucket))) return false;
-    return this.ids.delete(`${bucket.workspaceUuid}/${bucket.bucketName}`);
-  };
-  readonly serve: ServedBuckets['serve'] = async (folder, request, response) => {
-    this.served.push(folder);
-    if (request.url === '/slow') response.writeHead(200).write('begun');
-    else response.end('{}');
-  };
-}
 
 describe('mounts of buckets', () => {
   let driver: FakeDriver;
@@ -226,8 +197,50 @@ describe('mounts of buckets', () => {
       expect((await platform.call('GET', '/api/sandboxes')).body['count']).toBe(2);
     });
 
+    it('are deleted after the next start if they could not be at the failure of the fork', async () => {
+      const { discardFork } = buckets;
+      buckets.discardFork = async () => {
+        throw new Error('the store does not respond');
+      };
+      await create([], { more: { name: 'taken' } });
+      expect(await fork(id, { name: 'taken' })).toMatchObject({ status: 409 });
+      expect(names()).toEqual(['models', 'photos', 'photos-fork-102']);
+      buckets.discardFork = discardFork;
+      const [kept] = (await fork(id)).body['containers'];
+      await platform.close();
+      await platform.reopen();
+      expect(names()).toEqual(['models', 'photos', kept.mounts[0].bucket]);
+    });
+
+    it('of E2B clients lead to forks of buckets too, which go with forks that fail', async () => {
+      const e2bFork = (body: object) =>
+        platform.call('POST', `/e2b/sandboxes/${id.replace('sbx_', '')}/fork`, { body });
+      const made = await e2bFork({ count: 2 });
+      expect(made).toMatchObject({ status: 201, body: [{ sandbox: {} }, { sandbox: {} }] });
+      expect(names()).toEqual(['models', 'photos', 'photos-fork-102', 'photos-fork-103']);
+      const mounted = await Promise.all(
+        (made.body as unknown as { sandbox: { sandboxID: string } }[]).map(
+          async ({ sandbox }) => (await platform.call('GET', `/api/sandboxes/sbx_${sandbox.sandboxID}`)).body,
+        ),
+      );
+      expect(mounted.map((each) => bucketsOf(each as never))).toEqual([
+        ['photos-fork-102', 'photos-fork-102', 'models'],
+        ['photos-fork-103', 'photos-fork-103', 'models'],
+      ]);
+      buckets.forksLeft = 1;
+      expect((await e2bFork({ count: 2 })).status).toBe(409);
+      expect(names()).toEqual(['models', 'photos', 'photos-fork-102', 'photos-fork-103']);
+      buckets.forksLeft = 9;
+      driver.beforeStart = async () => {
+        throw new Error('it does not start');
+      };
+      expect((await e2bFork({})).body).toMatchObject([{ error: { code: 500 } }]);
+      expect(names()).toEqual(['models', 'photos', 'photos-fork-102', 'photos-fork-103']);
+    });
+
     it('need the rights to create buckets, and to delete objects to drop them', async () => {
       let allowed: string[] = [];
+      const noted: string[] = [];
       const access = { allowedActions: async () => new Set(allowed) as never }; // names of known actions
       const repository = { mountsBucket: async () => false };
       const log = createLogger({ level: 'silent', name: 'test' });
@@ -236,11 +249,18 @@ describe('mounts of buckets', () => {
       const maker = { principalId: principal.id, tokenId: null };
       const mount = { bucket: 'photos', bucketId: 7, prefix: '', path: '/data', readOnly: false, maker };
       const attempt = (readOnly = false) =>
-        service.fork(workspaceUuid, principal, [{ ...mount, readOnly }], AbortSignal.timeout(10_000));
+        service.fork(
+          workspaceUuid,
+          principal,
+          [{ ...mount, readOnly }],
+          async ({ name }) => void noted.push(name),
+          AbortSignal.timeout(10_000),
+        );
       await expect(attempt()).rejects.toMatchObject({ code: 'FORK_FORBIDDEN' });
       expect(await attempt(true)).toEqual([{ ...mount, readOnly: true }]);
       allowed = ['bucket:create'];
       const forks = await attempt();
+      expect(noted).toEqual([forks[0]?.bucket]);
       const drops = () => service.assertMayDiscard(workspaceUuid, principal, forks);
       await expect(drops()).rejects.toMatchObject({ code: 'DROP_FORBIDDEN' });
       await service.assertMayDiscard(workspaceUuid, principal, [mount]); // nothing of its own
@@ -272,6 +292,7 @@ describe('the right of a mount', () => {
   let buckets: FakeBuckets;
   let server: Server;
   let url: string;
+  let rights: HeldRights;
   const sandboxes = new Map<string, object>();
   const mount = (id: string, maker: Maker, readOnly: boolean): void => {
     const mounted = { bucket: 'photos', bucketId: 7, prefix: 'a/', path: '/data', readOnly, maker };
@@ -285,7 +306,7 @@ describe('the right of a mount', () => {
     buckets.ids.set(`${owner.workspaceUuid}/photos`, 7);
     sandboxes.clear();
     mount('sbx', { principalId: member.principal.id, tokenId: null }, false);
-    const rights = new HeldRights({
+    rights = new HeldRights({
       nowMs: () => clock.nowMs(),
       setTimer: (callback, delayMs) => clock.setTimer(callback, delayMs),
       onError: () => undefined,
@@ -306,8 +327,9 @@ describe('the right of a mount', () => {
     server.close();
   });
 
-  const ask = async (path = 'sbx/lease') => {
-    const response = await fetch(`${url}/${path}`);
+  const connections = () => promisify(server.getConnections.bind(server))();
+  const ask = async (path = 'sbx/lease', signal?: AbortSignal) => {
+    const response = await fetch(`${url}/${path}`, signal === undefined ? {} : { signal });
     return [response.status, ((await response.json()) as { errno?: string }).errno];
   };
 
@@ -377,6 +399,26 @@ describe('the right of a mount', () => {
     }
     expect(actual).toEqual(expected);
     expect(actual).toMatchObject({ 'guest of the team': { reads: true, writes: false }, member: { writes: true } });
+  });
+
+  it('is held no longer than that of others for a request that was given up while it was checked', async () => {
+    const checked = Promise.withResolvers<boolean>();
+    const asked = Promise.withResolvers<void>();
+    vi.spyOn(buckets, 'exists').mockImplementationOnce(() => {
+      asked.resolve();
+      return checked.promise;
+    });
+    const givenUp = new AbortController();
+    const request = ask('sbx/lease', givenUp.signal);
+    await asked.promise;
+    givenUp.abort();
+    await expect(request).rejects.toThrow();
+    await vi.waitUntil(async () => (await connections()) === 0, { timeout: 15_000 });
+    checked.resolve(true);
+    await vi.waitUntil(() => rights.size === 1, { timeout: 15_000 });
+    await clock.advance(11_000);
+    expect(rights.size).toBe(0);
+    expect(buckets.served).toEqual([]);
   });
 
   it.each([

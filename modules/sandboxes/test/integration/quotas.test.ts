@@ -16,10 +16,11 @@ class TestLimits implements QuotaLimits {
   owner: Amounts = {};
   ownerId = '';
   workspaces: string[] = [];
+  isOnlyOwner = false;
 
   async readLimits(workspaceUuid: string) {
-    const { ownerId, workspaces: ownerWorkspaces, workspace, owner } = this;
-    return { workspaceUuid, ownerId, ownerWorkspaces, workspace, owner };
+    const { ownerId, workspaces: ownerWorkspaces, isOnlyOwner, workspace, owner } = this;
+    return { workspaceUuid, ownerId, ownerWorkspaces, isOnlyOwner, workspace, owner };
   }
 
   readonly shareOf = (workspaceUuid: string): string => workspaceUuid;
@@ -75,6 +76,43 @@ describe('sandbox quotas', () => {
     expect((await create(serviceAccount())).body).toMatchObject({ status: 429, code: 'RATE_LIMITED' });
     expect((await create()).status).toBe(429);
     expect((await create(access.user('another'))).status).toBe(201);
+  });
+
+  it('leave room on a node for the next owner, however many are created at once', async () => {
+    await start({ max_running: 6 });
+    const answers = await Promise.all(
+      [platform.owner, second, platform.owner, second, platform.owner].map((caller) => create(caller)),
+    );
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(3);
+    expect(answers.filter(({ status }) => status === 503)).toHaveLength(2);
+    const refused = await create();
+    expect(refused).toMatchObject({
+      status: 503,
+      body: { code: 'NO_CAPACITY', details: { holder: 'owner', held: 3, limit: 6 } },
+    });
+    expect(refused.body['message']).toContain('ask the operator to raise sandboxes.max_running');
+    expect(refused.headers.get('retry-after')).toBe('10');
+    const another = access.user('another');
+    limits.workspaces = [another.workspaceUuid];
+    expect((await create(another)).status).toBe(201);
+  });
+
+  it('let an owner without others use a whole node', async () => {
+    await start({ max_running: 3 });
+    limits.isOnlyOwner = true;
+    for (let count = 0; count < 3; count += 1) expect((await create()).status).toBe(201);
+    expect(await create()).toMatchObject({ status: 503, body: { details: { holder: 'replica', held: 3, limit: 3 } } });
+  });
+
+  it('share the room of a node when a stopped sandbox starts, too', async () => {
+    await start({ max_running: 4 });
+    const { id } = (await create()).body;
+    expect((await platform.call('POST', `/api/containers/${id}/stop`)).status).toBe(200);
+    expect([(await create()).status, (await create()).status, (await create()).status]).toEqual([201, 201, 503]);
+    expect(await platform.call('POST', `/api/containers/${id}/start`)).toMatchObject({
+      status: 503,
+      body: { code: 'NO_CAPACITY', details: { holder: 'owner', held: 2, limit: 4 } },
+    });
   });
 
   it('limit the rate of creates of a workspace and of an owner, and leave others theirs', async () => {

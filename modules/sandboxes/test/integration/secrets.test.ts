@@ -7,8 +7,10 @@ import type { Database } from '@svc/sql';
 import { sqliteSource, type FakeCaller } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { secretContext } from '../../src/domain/secrets/secret.ts';
+import { webhookContext } from '../../src/domain/webhooks/webhook.ts';
 import { rewrapSandboxSecrets } from '../../src/store/rewrap-sealed.ts';
 import { createSecretRepository } from '../../src/store/secret-repository.ts';
+import { createWebhookRepository } from '../../src/store/webhook-repository.ts';
 import type { SandboxTables } from '../../src/store/tables.ts';
 import { FakeDriver } from '../support/fake-driver.ts';
 import { InjectingDriver } from '../support/injecting-driver.ts';
@@ -228,7 +230,14 @@ it('secrets are sealed under the newest master key by a change of it', async () 
   const sealed = await wrapperOf(0).wrap(Buffer.from(VALUE), secretContext('sec_a'));
   const limits = { workspaceUuid: 'w', ownerId: 'o', ownerWorkspaces: ['w'], workspace: {}, owner: {} };
   await repository.insert({ secret, sealed }, limits);
-  expect(await rewrapSandboxSecrets(database, wrapperOf(1))).toBe(1);
+  const webhooks = createWebhookRepository(tables.kysely);
+  const webhook = {
+    ...{ id: 'whk_a', workspaceUuid: 'w', url: 'https://example.com/', description: '', events: null, enabled: true },
+    ...{ disabledReason: null, failingSinceMs: null, lastError: null, missed: 0, position: 0 },
+    ...{ creatorId: 'c', createdAt: 't', updatedAt: 't' },
+  };
+  await webhooks.insert(webhook, await wrapperOf(0).wrap(Buffer.from(VALUE), webhookContext('whk_a')), limits);
+  expect(await rewrapSandboxSecrets(database, wrapperOf(1))).toBe(2);
   expect(await rewrapSandboxSecrets(database, wrapperOf(1))).toBe(0);
   const onlyNew = createLocalKeyWrapper({
     loadMasterKeys: async () => ({ current: keys[1] ?? createSecretKey(randomBytes(32)), others: [] }),
@@ -237,6 +246,9 @@ it('secrets are sealed under the newest master key by a change of it', async () 
   const [stored] = await repository.sealed('w', ['KEY']);
   if (stored === undefined) throw new Error('the secret is gone');
   expect((await onlyNew.unwrap(stored.sealed, secretContext('sec_a'))).toString()).toBe(VALUE);
+  const signing = await webhooks.sealed('whk_a');
+  if (signing === null) throw new Error('the webhook is gone');
+  expect((await onlyNew.unwrap(signing, webhookContext('whk_a'))).toString()).toBe(VALUE);
   await database.close();
   await source.close();
 });

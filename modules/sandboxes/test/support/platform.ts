@@ -18,6 +18,7 @@ import { backgroundClock, type Clock, type DiskSpace } from '@svc/runtime';
 import { migrate, openDatabase, type Database } from '@svc/sql';
 import { createLogger, createMetrics, type Metrics } from '@svc/telemetry';
 import { fakeAccess, fakeAudit, temporaryFolder, type FakeAccess, type FakeAudit, type FakeCaller } from '@svc/testing';
+import { createWebhookSender } from '@svc/webhooks';
 import { Value } from 'typebox/value';
 import { sandboxesConfigSchema, type SandboxesConfig } from '../../src/config.ts';
 import type { ArchiveBlobs } from '../../src/domain/archives/archive.ts';
@@ -198,6 +199,10 @@ async function openOnce(
     nodes: options.nodes ?? { isLive: async () => false, silent: async () => [] },
     installationId: 'installation',
     keyWrapper,
+    webhooks: createWebhookSender({
+      allowedNetworks: config.webhooks.allowed_networks,
+      timeoutMs: config.webhooks.timeout_seconds * 1_000,
+    }),
     previewKey: async () => createSecretKey(Buffer.alloc(32, 7)),
     sshHostKey: async (create) => (sshHostKey ??= create()),
     helperBinaries,

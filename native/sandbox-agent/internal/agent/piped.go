@@ -196,6 +196,8 @@ type chunkWriter struct {
 	mu   sync.Mutex
 	// before runs before each write; may be nil.
 	before func()
+	// grace is the time for a chunk whose stream has ended; without one, it is dropped.
+	grace time.Duration
 }
 
 // write returns false if the stream ended or the file accepts no more. After ending a stream, call `wake` to interrupt
@@ -209,7 +211,7 @@ func (w *chunkWriter) write(s *stream, chunk []byte) bool {
 		_ = w.file.SetWriteDeadline(time.Time{})
 		select {
 		case <-s.done:
-			return false
+			return w.writeRest(chunk)
 		default:
 		}
 		if w.before != nil {
@@ -222,6 +224,19 @@ func (w *chunkWriter) write(s *stream, chunk []byte) bool {
 		}
 	}
 	return true
+}
+
+// writeRest is called with the lock.
+func (w *chunkWriter) writeRest(chunk []byte) bool {
+	if w.grace == 0 {
+		return false
+	}
+	if w.before != nil {
+		w.before()
+	}
+	_ = w.file.SetWriteDeadline(time.Now().Add(w.grace))
+	_, err := w.file.Write(chunk)
+	return err == nil
 }
 
 // wake interrupts a blocked write. Writes of other streams continue.

@@ -197,6 +197,7 @@ type inbox struct {
 	window   int
 	finished bool
 	closed   bool
+	kept     bool
 }
 
 func newInbox() *inbox {
@@ -228,11 +229,8 @@ func (i *inbox) next() (payload []byte, aborted bool) {
 	for len(i.payloads) == 0 && !i.finished && !i.closed {
 		i.cond.Wait()
 	}
-	if i.closed {
-		return nil, true
-	}
-	if len(i.payloads) == 0 {
-		return nil, false
+	if len(i.payloads) == 0 || i.closed && !i.kept {
+		return nil, i.closed
 	}
 	payload = i.payloads[0]
 	i.payloads[0] = nil
@@ -254,10 +252,19 @@ func (i *inbox) finish() {
 	i.mu.Unlock()
 }
 
+// keep makes a reset leave what has arrived before it.
+func (i *inbox) keep() {
+	i.mu.Lock()
+	i.kept = true
+	i.mu.Unlock()
+}
+
 func (i *inbox) close() {
 	i.mu.Lock()
 	i.closed = true
-	i.payloads = nil
+	if !i.kept {
+		i.payloads = nil
+	}
 	i.cond.Broadcast()
 	i.mu.Unlock()
 }

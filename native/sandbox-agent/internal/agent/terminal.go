@@ -16,6 +16,8 @@ const (
 	plainRingBytes  = 256 << 10
 	sessionRing     = 1 << 20
 	maxWindowExtent = 1000
+	// For what a stream sent before it ended, if the terminal does not accept it at once.
+	typeGrace = 100 * time.Millisecond
 )
 
 // terminal is a process on a PTY. A pump copies its output into a ring, which any number of streams read, and each of
@@ -81,7 +83,7 @@ func (a *agent) newTerminal(spec *command, size windowSize, ringBytes int) (*ter
 		return nil, failed
 	}
 	t := &terminal{pid: pid, path: spec.path, master: master, ring: newRing(ringBytes), exited: make(chan struct{}), size: size}
-	t.input = chunkWriter{file: master, before: func() { t.typed.Store(true) }}
+	t.input = chunkWriter{file: master, before: func() { t.typed.Store(true) }, grace: typeGrace}
 	t.ring.mark(size)
 	go t.pump()
 	go func() {
@@ -165,8 +167,10 @@ func (t *terminal) serve(s *stream, since *uint64) (any, *failure) {
 	}
 }
 
-// takeInput types what the stream sends until it ends. Chunks of different streams are not interleaved.
+// takeInput types what the stream sends until it ends, also what arrived before a reset: a client that resumes elsewhere
+// does not send it again. Chunks of different streams are not interleaved.
 func (t *terminal) takeInput(s *stream) {
+	s.in.keep()
 	for {
 		payload, aborted := s.in.next()
 		if payload == nil || aborted || !t.input.write(s, payload[1:]) {

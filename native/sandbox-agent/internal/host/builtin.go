@@ -224,9 +224,8 @@ type ociConfig struct {
 	} `json:"process"`
 	Mounts []boot.Mount `json:"mounts"`
 	Linux  struct {
-		Seccomp       json.RawMessage `json:"seccomp"`
-		MaskedPaths   []string        `json:"maskedPaths"`
-		ReadonlyPaths []string        `json:"readonlyPaths"`
+		MaskedPaths   []string `json:"maskedPaths"`
+		ReadonlyPaths []string `json:"readonlyPaths"`
 	} `json:"linux"`
 }
 
@@ -235,7 +234,7 @@ func (h *host) bootPlan(place string, p *plan) ([]byte, error) {
 	if err != nil {
 		return nil, step("read the configuration", err)
 	}
-	filter, err := h.filters.of(config.Linux.Seccomp)
+	filter, err := h.filters.of(p.SeccompFile)
 	if err != nil {
 		return nil, step("compile the seccomp filter", err)
 	}
@@ -257,24 +256,29 @@ func (h *host) bootPlan(place string, p *plan) ([]byte, error) {
 	return content, step("write the plan", err)
 }
 
-// filterCache keeps the last filter, since all sandboxes have the same profile.
+// filterCache keeps the last filter, since all sandboxes have the same profile. The name of a profile's file depends on
+// its content.
 type filterCache struct {
 	mu       sync.Mutex
-	profile  string
+	file     string
 	compiled []byte
 }
 
-func (f *filterCache) of(profile []byte) ([]byte, error) {
+func (f *filterCache) of(file string) ([]byte, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.compiled != nil && f.profile == string(profile) {
+	if f.compiled != nil && f.file == file {
 		return f.compiled, nil
+	}
+	profile, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
 	}
 	compiled, err := seccomp.Compile(profile)
 	if err != nil {
 		return nil, err
 	}
-	f.profile, f.compiled = string(profile), compiled
+	f.file, f.compiled = file, compiled
 	return compiled, nil
 }
 

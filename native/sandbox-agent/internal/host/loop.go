@@ -61,7 +61,7 @@ func openLoop(name string, number int) (*os.File, error) {
 	return device, err
 }
 
-// copyDisk creates a sandbox's disk from the formatted template, copies data blocks only, and renames it into place.
+// copyDisk copies the data blocks of a disk only, and renames the copy into place.
 func copyDisk(template, target string) error {
 	from, err := os.Open(template)
 	if err != nil {

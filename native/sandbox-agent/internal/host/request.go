@@ -52,8 +52,10 @@ type plan struct {
 	UidBase  uint32            `json:"uid_base"`
 	UidCount uint32            `json:"uid_count"`
 	Config   json.RawMessage   `json:"config"`
-	Volumes  []volume          `json:"volumes"`
-	Buckets  []bucket          `json:"buckets"`
+	// SeccompFile has the profile of the builtin runtime. The others find theirs in Config.
+	SeccompFile string   `json:"seccomp_file"`
+	Volumes     []volume `json:"volumes"`
+	Buckets     []bucket `json:"buckets"`
 	// Layerable allows the changes on the disk to become an image layer.
 	Layerable bool `json:"layerable"`
 }

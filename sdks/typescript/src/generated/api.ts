@@ -1742,6 +1742,8 @@ export interface SandboxOperations {
         "network": "none" | "egress";
         /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
         "egress_allow": (string)[] | null;
+        /** IPv4 ranges that egress_allow leaves out, if it resolves all names */
+        "egress_deny": (string)[];
         /** Secrets that are added to requests outside the sandbox */
         "egress_rules": ({
           /** Host name, such as api.example.com, or *.example.com for all names below it */
@@ -1819,6 +1821,8 @@ export interface SandboxOperations {
       "network"?: undefined | "none" | "egress";
       /** Allowed hosts, such as example.com, or *.example.com for all its subdomains, and IPv4 addresses or ranges; all others are blocked. With *, other names resolve too, to addresses in the ranges */
       "egress_allow"?: undefined | (string)[];
+      /** Denied IPv4 addresses and ranges; everything else is allowed. Not with egress_allow */
+      "egress_deny"?: undefined | (string)[];
       /** Secrets that are added to requests outside the sandbox */
       "egress_rules"?: undefined | ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
@@ -1904,6 +1908,8 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
+      /** IPv4 ranges that egress_allow leaves out, if it resolves all names */
+      "egress_deny": (string)[];
       /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
@@ -1997,6 +2003,8 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
+      /** IPv4 ranges that egress_allow leaves out, if it resolves all names */
+      "egress_deny": (string)[];
       /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
@@ -2091,6 +2099,8 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
+      /** IPv4 ranges that egress_allow leaves out, if it resolves all names */
+      "egress_deny": (string)[];
       /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
@@ -2163,7 +2173,9 @@ export interface SandboxOperations {
       "team_uuid"?: undefined | string;
     };
     body: {
-      "egress_allow": (string)[] | null;
+      "egress_allow"?: undefined | (string)[] | null;
+      /** Denied IPv4 addresses and ranges; everything else is allowed. Not with egress_allow */
+      "egress_deny"?: undefined | (string)[];
     };
     answer: {
       "id": string;
@@ -2203,6 +2215,8 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
+      /** IPv4 ranges that egress_allow leaves out, if it resolves all names */
+      "egress_deny": (string)[];
       /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
@@ -2310,6 +2324,8 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
+      /** IPv4 ranges that egress_allow leaves out, if it resolves all names */
+      "egress_deny": (string)[];
       /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
@@ -2677,6 +2693,8 @@ export interface SandboxOperations {
         "network": "none" | "egress";
         /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
         "egress_allow": (string)[] | null;
+        /** IPv4 ranges that egress_allow leaves out, if it resolves all names */
+        "egress_deny": (string)[];
         /** Secrets that are added to requests outside the sandbox */
         "egress_rules": ({
           /** Host name, such as api.example.com, or *.example.com for all names below it */
@@ -2807,6 +2825,8 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
+      /** IPv4 ranges that egress_allow leaves out, if it resolves all names */
+      "egress_deny": (string)[];
       /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
@@ -2891,6 +2911,21 @@ export interface SandboxOperations {
       /** The same port on the platform's host, without cookies and in an opaque origin */
       "path_url": string;
       "expires_at": string;
+    };
+  };
+  /** Open every port of the sandbox to anyone who knows its address, or require links again */
+  'PUT /containers/{id}/ports': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      "public": boolean;
+    };
+    answer: {
+      "public": boolean;
+      /** URL of a port; {port} stands for its number */
+      "url": string;
     };
   };
   /** Revoke all port links of the sandbox, and public access to its ports, and close their connections */
@@ -2996,6 +3031,8 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
+      /** IPv4 ranges that egress_allow leaves out, if it resolves all names */
+      "egress_deny": (string)[];
       /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
@@ -3114,6 +3151,8 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
+      /** IPv4 ranges that egress_allow leaves out, if it resolves all names */
+      "egress_deny": (string)[];
       /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
@@ -3205,6 +3244,8 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
+      /** IPv4 ranges that egress_allow leaves out, if it resolves all names */
+      "egress_deny": (string)[];
       /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
         /** Host name, such as api.example.com, or *.example.com for all names below it */
@@ -4151,6 +4192,199 @@ export interface SandboxOperations {
       /** Size on disk */
       "size_bytes": number;
       "created_at": string;
+    };
+  };
+  /** List webhooks of sandbox events, without their secrets */
+  'GET /webhooks': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "webhooks": ({
+        "id": string;
+        /** Receiver of the requests; http or https, at a public address unless the operator allows others */
+        "url": string;
+        "description": string;
+        "events": ("created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed" | "restored" | "moved")[] | null;
+        /** A webhook that is enabled again receives events from then on */
+        "enabled": boolean;
+        "disabled_reason": string | null;
+        "failing_since": string | null;
+        "last_error": string | null;
+        /** Events that were removed from the log before they were delivered */
+        "missed_events": number;
+        "created_at": string;
+        "updated_at": string;
+      })[];
+      "count": number;
+    };
+  };
+  /** Create a webhook; its secret is returned only once */
+  'POST /webhooks': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      /** Receiver of the requests; http or https, at a public address unless the operator allows others */
+      "url": string;
+      "description"?: undefined | string;
+      "events"?: undefined | ("created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed" | "restored" | "moved")[] | null;
+      /** A webhook that is enabled again receives events from then on */
+      "enabled"?: undefined | boolean;
+    };
+    answer: {
+      "id": string;
+      /** Receiver of the requests; http or https, at a public address unless the operator allows others */
+      "url": string;
+      "description": string;
+      "events": ("created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed" | "restored" | "moved")[] | null;
+      /** A webhook that is enabled again receives events from then on */
+      "enabled": boolean;
+      "disabled_reason": string | null;
+      "failing_since": string | null;
+      "last_error": string | null;
+      /** Events that were removed from the log before they were delivered */
+      "missed_events": number;
+      "created_at": string;
+      "updated_at": string;
+      /** Signs requests, in the format of Standard Webhooks: whsec_ and base64. Shown only now */
+      "secret": string;
+    };
+  };
+  /** Get a webhook */
+  'GET /webhooks/{id}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "id": string;
+      /** Receiver of the requests; http or https, at a public address unless the operator allows others */
+      "url": string;
+      "description": string;
+      "events": ("created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed" | "restored" | "moved")[] | null;
+      /** A webhook that is enabled again receives events from then on */
+      "enabled": boolean;
+      "disabled_reason": string | null;
+      "failing_since": string | null;
+      "last_error": string | null;
+      /** Events that were removed from the log before they were delivered */
+      "missed_events": number;
+      "created_at": string;
+      "updated_at": string;
+    };
+  };
+  /** Change a webhook */
+  'PATCH /webhooks/{id}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      /** Receiver of the requests; http or https, at a public address unless the operator allows others */
+      "url"?: undefined | string;
+      "description"?: undefined | string;
+      "events"?: undefined | ("created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed" | "restored" | "moved")[] | null;
+      /** A webhook that is enabled again receives events from then on */
+      "enabled"?: undefined | boolean;
+    };
+    answer: {
+      "id": string;
+      /** Receiver of the requests; http or https, at a public address unless the operator allows others */
+      "url": string;
+      "description": string;
+      "events": ("created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed" | "restored" | "moved")[] | null;
+      /** A webhook that is enabled again receives events from then on */
+      "enabled": boolean;
+      "disabled_reason": string | null;
+      "failing_since": string | null;
+      "last_error": string | null;
+      /** Events that were removed from the log before they were delivered */
+      "missed_events": number;
+      "created_at": string;
+      "updated_at": string;
+    };
+  };
+  /** Delete a webhook and its deliveries */
+  'DELETE /webhooks/{id}': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "id": string;
+      "deleted": true;
+    };
+  };
+  /** List the last deliveries of a webhook, newest event first */
+  'GET /webhooks/{id}/deliveries': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "cursor"?: undefined | string;
+      "page_size"?: undefined | number;
+    };
+    body: undefined;
+    answer: {
+      "deliveries": ({
+        /** Number of the event */
+        "event_id": number;
+        "sandbox_id": string;
+        "type": "created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed" | "restored" | "moved";
+        /** dropped: not delivered before the event was too old */
+        "state": "delivered" | "retrying" | "dropped";
+        "attempts": number;
+        "attempted_at": string;
+        "next_attempt_at": string | null;
+        "status": number | null;
+        "error": string | null;
+      })[];
+      "count": number;
+      "next_cursor": string | null;
+    };
+  };
+  /** Send a stored event again, now, and return the result */
+  'POST /webhooks/{id}/deliveries/{event}/redeliver': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "delivered": boolean;
+      "status": number | null;
+      "error": string | null;
+    };
+  };
+  /** Rotate the signing secret; the previous one also signs for one day */
+  'POST /webhooks/{id}/secret': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      /** Signs requests, in the format of Standard Webhooks: whsec_ and base64. Shown only now */
+      "secret": string;
+      "previous_valid_until": string;
+    };
+  };
+  /** Send an event of the type test now and return the result */
+  'POST /webhooks/{id}/test': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "delivered": boolean;
+      "status": number | null;
+      "error": string | null;
     };
   };
 }

@@ -57,4 +57,53 @@ describe('terminal input', () => {
     await expect(sent).rejects.toBeInstanceOf(SvcError);
     await expect(window.send(new Uint8Array(1), () => null)).rejects.toBeInstanceOf(SvcError);
   });
+
+  describe('on the next connection', () => {
+    const text = (bytes: Uint8Array[]): string => Buffer.concat(bytes).toString();
+    const recording = () => {
+      const typed: Uint8Array[] = [];
+      return { ...connection(), typed, type: (bytes: Uint8Array) => void typed.push(bytes) };
+    };
+    const sendTo = async (takenBytes: number | 'reported' | null) => {
+      const window = new InputWindow();
+      const next = recording();
+      let current: TerminalConnection | null = connection();
+      window.begin(128 * KiB);
+      for (const each of ['one ', 'two ', 'three ']) await window.send(Buffer.from(each), () => current);
+      window.taken(5); // "one t"
+      current = null;
+      window.pause();
+      const later = window.send(Buffer.from('four'), () => current);
+      current = next;
+      window.resume(128 * KiB, next, takenBytes);
+      return { next, later };
+    };
+
+    it('sends what the server has not taken before what was typed meanwhile', async () => {
+      const { next, later } = await sendTo(8);
+      await later;
+      expect(text(next.typed)).toBe('three four');
+    });
+
+    it('relies on what the server has reported if it said all', async () => {
+      const { next, later } = await sendTo('reported');
+      await later;
+      expect(text(next.typed)).toBe('wo three four');
+    });
+
+    it('sends nothing twice if the server does not know, and says so to a waiting writer', async () => {
+      const { next, later } = await sendTo(null);
+      await expect(later).rejects.toThrow('what was typed last');
+      expect(next.typed).toEqual([]);
+    });
+
+    it('rejects waiting writers if none follows', async () => {
+      const window = new InputWindow();
+      window.begin(128 * KiB);
+      window.pause();
+      const sent = window.send(new Uint8Array(1), () => null);
+      window.end();
+      await expect(sent).rejects.toThrow('not connected');
+    });
+  });
 });

@@ -39,7 +39,8 @@ export class RawConnection implements TerminalConnection {
         },
       },
     );
-    listener.started({ sessionId: null, pid: 0, path: '', offset: 0, replayedBytes: 0, inputWindowBytes: null });
+    const unknown = { inputWindowBytes: null, inputTakenBytes: undefined };
+    listener.started({ sessionId: null, pid: 0, path: '', offset: 0, replayedBytes: 0, ...unknown });
     return new RawConnection(socket);
   }
 

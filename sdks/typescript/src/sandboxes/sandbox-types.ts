@@ -9,9 +9,23 @@ export type SandboxStatus = SandboxInfo['status'];
 export type NewSandbox = SandboxOperations['POST /containers']['body'] & {
   /** The only hosts reachable with `network: 'egress'`, such as `example.com` and `*.example.com`. */
   egress_allow?: string[] | undefined;
+  /** With `network: 'egress'`, everything is reachable except these IPv4 addresses and ranges. */
+  egress_deny?: string[] | undefined;
 };
 /** A secret of the workspace, without its value. */
 export type Secret = SandboxOperations['GET /secrets/{name}']['answer'];
+/** A webhook for events of sandboxes, without its secret. */
+export type Webhook = SandboxOperations['GET /webhooks/{id}']['answer'];
+/** A webhook to create. */
+export type NewWebhook = SandboxOperations['POST /webhooks']['body'];
+/** A new webhook. Its secret is not shown again. */
+export type CreatedWebhook = SandboxOperations['POST /webhooks']['answer'];
+/** What to change about a webhook. */
+export type WebhookChange = SandboxOperations['PATCH /webhooks/{id}']['body'];
+/** What became of one event for a webhook. */
+export type WebhookDelivery = SandboxOperations['GET /webhooks/{id}/deliveries']['answer']['deliveries'][number];
+/** The result of one request to a webhook's receiver. */
+export type WebhookAttempt = SandboxOperations['POST /webhooks/{id}/test']['answer'];
 /** A file system that outlives sandboxes. */
 export type Volume = SandboxOperations['GET /volumes/{name}']['answer'];
 /** A volume to create, empty or from a snapshot. */

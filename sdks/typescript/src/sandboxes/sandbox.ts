@@ -109,6 +109,11 @@ export class SandboxHandle {
     return this.#transport.call('PUT', `${pathOf(this.id)}/egress`, { ...options, body: { egress_allow: allow } });
   }
 
+  /** Lets the sandbox reach everything except these IPv4 addresses and ranges. Open connections end. */
+  async denyEgress(deny: readonly string[], options: CallOptions = {}): Promise<SandboxInfo> {
+    return this.#transport.call('PUT', `${pathOf(this.id)}/egress`, { ...options, body: { egress_deny: deny } });
+  }
+
   /** Changes labels and expiry in one step, or neither if one is refused. */
   async update({ labels, expiresInSeconds }: SandboxUpdate, options: CallOptions = {}): Promise<SandboxInfo> {
     const body = {
@@ -250,6 +255,19 @@ export class SandboxHandle {
   async ports(options: CallOptions = {}): Promise<OpenPort[]> {
     const path = `${pathOf(this.id)}/ports`;
     return (await this.#transport.call<{ ports: OpenPort[] }>('GET', path, options)).ports;
+  }
+
+  /**
+   * Opens every port to anyone who knows its address, or requires links again, which cuts connections without one.
+   * Returns the URL of a port, with `{port}` for its number.
+   */
+  async publishPorts(isPublic: boolean, options: CallOptions = {}): Promise<{ public: boolean; url: string }> {
+    return this.#transport.call('PUT', `${pathOf(this.id)}/ports`, { ...options, body: { public: isPublic } });
+  }
+
+  /** Whether every port is open without a link. */
+  async arePortsPublic(options: CallOptions = {}): Promise<boolean> {
+    return (await this.#transport.call<{ public: boolean }>('GET', `${pathOf(this.id)}/ports`, options)).public;
   }
 
   /** Revokes the links to one port or to all, and cuts their open connections. Returns the number of revoked links. */

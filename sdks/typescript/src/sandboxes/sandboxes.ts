@@ -17,6 +17,7 @@ import type {
   SshInfo,
 } from './sandbox-types.ts';
 import { SecretsClient } from './secrets.ts';
+import { WebhooksClient } from './webhooks.ts';
 import { SnapshotsClient } from './snapshots.ts';
 import { VolumesClient } from './volumes.ts';
 import { TemplatesClient } from './templates.ts';
@@ -58,6 +59,8 @@ const PROGRESS_EVERY_MS = 2_000;
 export class SandboxesClient {
   /** The secrets of the workspace. */
   readonly secrets: SecretsClient;
+  /** Webhooks for events of the workspace's sandboxes. */
+  readonly webhooks: WebhooksClient;
   /** The snapshots of the workspace. */
   readonly snapshots: SnapshotsClient;
   /** The volumes of the workspace. */
@@ -71,6 +74,7 @@ export class SandboxesClient {
     this.#plain = transport;
     this.#transport = new SandboxTransport(transport, workspace);
     this.secrets = new SecretsClient(this.#transport);
+    this.webhooks = new WebhooksClient(this.#transport);
     this.snapshots = new SnapshotsClient(this.#transport);
     this.volumes = new VolumesClient(this.#transport);
     this.templates = new TemplatesClient(this.#transport);

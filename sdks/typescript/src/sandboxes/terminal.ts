@@ -63,9 +63,12 @@ export interface TerminalEnd {
 /** State of the terminal's connection. */
 export type ConnectionState = 'connected' | 'reconnecting' | 'closed';
 
+/** Close code of a platform that restarts. It has reported all input that it took. */
+const RESTARTING = 1012;
 /** Close codes that a retry cannot change. Any other code means a broken connection. */
 const FINAL_CODES: ReadonlySet<number> = new Set([1000, 1008, 4001, 4003, 4004, 4005, 4006, 4008, 4009]);
-const MAX_ATTEMPTS = 8;
+/** For two minutes: as long as a replica takes to restart on another machine. */
+const MAX_ATTEMPTS = 28;
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 5_000;
 
@@ -89,6 +92,10 @@ export class Terminal {
   readonly #lagListeners = new Set<(lostBytes: number) => void>();
   readonly #abort = (): void => this.close();
   readonly #input = new InputWindow();
+  /** Names the last connection that sent input. */
+  #inputId: string | undefined;
+  /** Close code of that connection. */
+  #inputLostBy: number | null = null;
   #connection: TerminalConnection | null = null;
   #process: Started | null = null;
   #exit: ProcessExit | null = null;
@@ -164,7 +171,10 @@ export class Terminal {
     return () => this.#lagListeners.delete(listener);
   }
 
-  /** Writes input. Resolves when sent; rejects if the connection is lost. */
+  /**
+   * Writes input. Resolves when sent, also on the next connection while a session reconnects. Rejects if there is none, or if
+   * earlier input was lost: after a crash of the platform, it is unknown whether the shell has got what was on its way.
+   */
   write(data: string | Uint8Array): Promise<void> {
     const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data;
     return this.#input.send(bytes, () => this.#connection);
@@ -195,22 +205,36 @@ export class Terminal {
 
   async #connect(session: string | undefined, since: number | undefined): Promise<void> {
     const { signal } = this.#options;
-    const query = { cols: this.#cols, rows: this.#rows, ...sessionQuery(session, since, this.#options) };
+    const inputId = session === undefined ? undefined : createRandomId();
+    const input = { connection: inputId, resumes: this.#inputId };
+    const query = { cols: this.#cols, rows: this.#rows, ...sessionQuery(session, since, this.#options), ...input };
     const ready = Promise.withResolvers<void>();
     // A shell that ends immediately may reject this before anything awaits it.
     ready.promise.catch(() => undefined);
     const request = { query, session, since, signal };
     this.#connection = await openConnection(this.#transport, this.#sandboxId, request, this.#listener(ready));
     await ready.promise;
+    if (this.#connection === null) return; // lost again
+    this.#beginInput(this.#connection);
+    this.#inputId = inputId;
     this.#notify('connected');
   }
 
+  #beginInput(connection: TerminalConnection): void {
+    const { inputWindowBytes = null, inputTakenBytes } = this.#process ?? {};
+    const isReported = inputTakenBytes === null && this.#inputLostBy === RESTARTING;
+    this.#inputLostBy = null;
+    if (this.#inputId === undefined) this.#input.begin(inputWindowBytes);
+    else this.#input.resume(inputWindowBytes, connection, isReported ? 'reported' : (inputTakenBytes ?? null));
+  }
+
   #listener(ready: PromiseWithResolvers<void>): V1Listener {
+    let hasStarted = false;
     return {
       started: (process) => {
+        hasStarted = true;
         this.#process = process;
         this.#offset = process.offset;
-        this.#input.begin(process.inputWindowBytes);
         ready.resolve();
       },
       output: (chunk) => {
@@ -231,19 +255,22 @@ export class Terminal {
       },
       closed: (code, reason) => {
         ready.reject(new SvcError(reason === '' ? `The terminal was closed with ${code}` : reason));
-        this.#lost(code, reason);
+        // Otherwise, the attempt to connect has failed, and its caller tries again.
+        if (hasStarted) this.#lost(code, reason);
+        else this.#connection = null;
       },
     };
   }
 
   #lost(code: number, reason: string): void {
     this.#connection = null;
-    this.#input.end();
-    if (this.#process === null || this.#isOver) return;
+    this.#inputLostBy ??= code;
+    if (this.#isOver) return;
     const { reconnect = true } = this.#options;
     const session = this.sessionId;
-    if (this.#wasClosed || !reconnect || session === null || FINAL_CODES.has(code)) this.#finish(code, reason);
-    else void this.#reconnect(session, code, reason);
+    if (this.#wasClosed || !reconnect || session === null || FINAL_CODES.has(code)) return this.#finish(code, reason);
+    this.#input.pause();
+    void this.#reconnect(session, code, reason);
   }
 
   /** Resumes at the offset where the connection broke, or with the screen if the session no longer has that output. */
@@ -266,6 +293,7 @@ export class Terminal {
   #finish(code: number, reason: string): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#input.end();
     this.#options.signal?.removeEventListener('abort', this.#abort);
     this.#notify('closed');
     const end: TerminalEnd = { exit: this.#exit, code, reason };
@@ -286,6 +314,11 @@ function sessionQuery(
   if (session === undefined) return {};
   const mode = readOnly === true ? 'ro' : undefined;
   return { session, since, replay, linger: lingerSeconds, mode, takeover: takeover === true ? 1 : undefined };
+}
+
+function createRandomId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /** A definitive response of the platform; a retry would not help. */

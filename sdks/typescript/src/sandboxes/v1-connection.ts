@@ -27,6 +27,11 @@ export interface Started {
   replayedBytes: number;
   /** Maximum unacknowledged input in bytes; null if the server sets no limit. */
   inputWindowBytes: number | null;
+  /**
+   * Bytes of input that the process got from the connection that this one resumes; null if the server does not know, and
+   * undefined if it never does.
+   */
+  inputTakenBytes: number | null | undefined;
 }
 
 /** How a shell or command ended. */
@@ -165,7 +170,8 @@ function receiveControl(text: string, listener: V1Listener): void {
         path: parseText(fields['path']),
         offset: parseNumber(fields['offset']),
         replayedBytes: parseNumber(fields['replayed']),
-        inputWindowBytes: typeof fields['input_window'] === 'number' ? fields['input_window'] : null,
+        inputWindowBytes: parseCount(fields['input_window']),
+        inputTakenBytes: 'input_taken' in fields ? parseCount(fields['input_taken']) : undefined,
       });
       return;
     case 'taken':
@@ -186,6 +192,10 @@ function receiveControl(text: string, listener: V1Listener): void {
         signal: typeof fields['signal'] === 'string' ? fields['signal'] : null,
       });
   }
+}
+
+function parseCount(value: unknown): number | null {
+  return typeof value === 'number' ? value : null;
 }
 
 function parseNumber(value: unknown): number {

@@ -9,7 +9,7 @@ const MAIN = join(import.meta.dirname, '../../main.ts');
 const PRELOAD = `--require=${join(import.meta.dirname, '../../start/stripped-sources.mjs')}`;
 
 describeRequiring(['linux'], 'svc agent', () => {
-  it('turns its process into the agent, without a parent process and with the same source cache', async () => {
+  it('turns its process into the agent, without a parent process and bundled as delivered', async () => {
     await using folder = await temporaryFolder();
     const env = {
       PATH: process.env['PATH'] ?? '',
@@ -29,12 +29,15 @@ describeRequiring(['linux'], 'svc agent', () => {
     const gone = once(child, 'exit');
     try {
       const processFile = (name: string) => readFile(`/proc/${child.pid}/${name}`, 'utf8');
-      const words = await waitFor(async () => {
-        const found = (await processFile('cmdline')).split('\0');
-        return found.some((each) => each.endsWith('apps/agent/src/main.ts')) ? found : null;
-      });
+      const words = await waitFor(
+        async () => {
+          const found = (await processFile('cmdline')).split('\0');
+          return found.some((each) => each.endsWith('.cache/agent/svc-agent.cjs')) ? found : null;
+        },
+        { timeoutMs: 50_000 },
+      );
       expect(words).toContain('--optimize-for-size');
-      expect(words).toContain(PRELOAD);
+      expect(words).not.toContain(PRELOAD);
       expect(await processFile(`task/${child.pid}/children`)).toBe('');
     } finally {
       child.kill('SIGKILL');

@@ -9,7 +9,7 @@ export function registerBucketLocation(parent: Command): void {
     .action((bucket: string, flags: ConnectionFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {
         const found = await (await connect()).store.buckets.location(bucket, { signal });
-        const hint = found.location_hint === null ? '' : `, wished for: ${found.location_hint}`;
+        const hint = found.location_hint === null ? '' : `, location hint ${found.location_hint}`;
         output.answer(found, [`region ${found.region}, engine ${found.provider}${hint}`]);
       }),
     );

@@ -19,7 +19,7 @@ export function registerDomainStatus(parent: Command): void {
     .description('Show the status of a custom domain')
     .argument('<hostname>')
     .option('--wait', 'Wait until the domain is active')
-    .option('--timeout <time>', 'Timeout of --wait (default 10m)', '10m')
+    .option('--timeout <time>', 'Timeout of --wait', '10m')
     .action((hostname: string, flags: StatusFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {
         const { store } = await connect();

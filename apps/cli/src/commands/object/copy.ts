@@ -12,7 +12,7 @@ import {
   type AttributeFlags,
 } from '../../transfer/attribute-options.ts';
 import { addCopyKeyOption, addCustomerKeyOption, customerKeyHeaders } from '../../transfer/customer-key.ts';
-import { addFilterOptions, createFilter, type FilterFlags } from '../../transfer/filter-options.ts';
+import { addFilterOptions, createFilter, type FilterFlags } from '../../transfer/key-filter.ts';
 import { parseObject, readLocations, renderRemote, type RemoteLocation } from '../../transfer/object-location.ts';
 import { verified } from '../../transfer/read-object.ts';
 import { emptySummary, finishTasks, runTasks, type TransferTask } from '../../transfer/run-tasks.ts';

@@ -5,7 +5,7 @@ import { usageFailure } from '../../client/command-failure.ts';
 import { addConnectionOptions } from '../../client/session.ts';
 import { deleteObject } from '../../s3/s3-operations.ts';
 import type { AttributeFlags } from '../../transfer/attribute-options.ts';
-import type { FilterFlags } from '../../transfer/filter-options.ts';
+import type { FilterFlags } from '../../transfer/key-filter.ts';
 import type { LocalFile } from '../../transfer/local-files.ts';
 import { readLocations, renderRemote, type Location } from '../../transfer/object-location.ts';
 import type { TransferTask } from '../../transfer/run-tasks.ts';
@@ -22,7 +22,7 @@ export function registerObjectMove(parent: Command): void {
     .description('Move objects: copy, then delete each source once its copy is stored')
     .argument('<source>', 'File, folder, or svc://BUCKET/KEY')
     .argument('<target>', 'File, folder, or svc://BUCKET/KEY')
-    .option('-r, --recursive', 'Copy a folder and everything in it');
+    .option('-r, --recursive', 'Move a folder and everything in it');
   addStoringOptions(command).action((source: string, target: string, flags: MoveFlags) =>
     withTransfers(flags, async (transfers) => {
       const [from, to] = readLocations(source, target, existsSync);

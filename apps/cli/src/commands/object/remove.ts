@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { usageFailure } from '../../client/command-failure.ts';
 import { addConnectionOptions } from '../../client/session.ts';
 import { deleteObject, headObject, listObjects, listVersions, type DeleteTarget } from '../../s3/s3-operations.ts';
-import { addFilterOptions, createFilter, type FilterFlags } from '../../transfer/filter-options.ts';
+import { addFilterOptions, createFilter, type FilterFlags } from '../../transfer/key-filter.ts';
 import { parseRemote, renderRemote, type RemoteLocation } from '../../transfer/object-location.ts';
 import { noteRemoved, removeObjects } from '../../transfer/remove-objects.ts';
 import { emptySummary, finishTasks, type TransferSummary } from '../../transfer/run-tasks.ts';

@@ -7,7 +7,7 @@ import { addConnectionOptions } from '../../client/session.ts';
 import { MOST_DELETES, type DeleteTarget } from '../../s3/s3-operations.ts';
 import type { AttributeFlags } from '../../transfer/attribute-options.ts';
 import { readRange } from '../../transfer/file-bytes.ts';
-import type { FilterFlags } from '../../transfer/filter-options.ts';
+import type { FilterFlags } from '../../transfer/key-filter.ts';
 import type { LocalFile } from '../../transfer/local-files.ts';
 import { LocalTarget } from '../../transfer/local-target.ts';
 import { folderPrefix, readLocations, type Location } from '../../transfer/object-location.ts';
@@ -45,14 +45,15 @@ export function registerObjectSync(parent: Command): void {
   const command = addConnectionOptions(parent.command('sync'))
     .description('Sync a folder or bucket: copy files that are new, newer, or of another size')
     .argument('<source>', 'Folder or svc://BUCKET/FOLDER')
-    .argument('<target>', 'File, folder, or svc://BUCKET/KEY')
+    .argument('<target>', 'Folder or svc://BUCKET/FOLDER')
     .option('--delete', 'Delete files from the target that the source does not have')
     .option('--size-only', 'Compare sizes only, not times')
     .option('--checksum', 'Compare MD5 checksums instead of times, where the ETag is one');
   addStoringOptions(command).action((source: string, target: string, flags: SyncFlags) =>
     withTransfers(flags, async (transfers) => {
       const [from, to] = readLocations(source, target, existsSync);
-      if (from.kind === 'stream' || to.kind === 'stream') throw usageFailure('- cannot be synchronized');
+      if (from.kind === 'stream' || to.kind === 'stream')
+        throw usageFailure('sync does not support standard input and output (-)');
       await transfers.context.client.keys.get();
       const summary = emptySummary(transfers.run.dryRun);
       await runTasks(planTasks(transfers, [from, to], flags, summary), summary, transfers.run);

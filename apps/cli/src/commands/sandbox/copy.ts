@@ -22,7 +22,7 @@ export function registerSandboxCopy(parent: Command): void {
   addConnectionOptions(parent.command('cp'))
     .description('Copy files and folders to or from a sandbox')
     .argument('<source>', 'File, folder, NAME:/PATH in a sandbox, or - for standard input')
-    .argument('<target>', 'File, folder, svc://BUCKET/KEY, or - for standard output')
+    .argument('<target>', 'File, folder, NAME:/PATH in a sandbox, or - for standard output')
     .option('-r, --recursive', 'Copy a folder and everything in it except links and devices')
     .option('-q, --quiet', 'Print errors only')
     .addHelpText('after', '\nIf the target is a folder or ends in /, the source keeps its name.')

@@ -6,6 +6,7 @@ import { printable } from '../../client/output.ts';
 import { addConnectionOptions } from '../../client/session.ts';
 import { CreationProgress } from './creation-progress.ts';
 import { readRule, RULE_HELP } from './rules.ts';
+import { splitTargets } from './egress.ts';
 import { collect, readPairs, readSeconds, withSandboxes } from './with-sandboxes.ts';
 
 interface CreateFlags extends ConnectionFlags {
@@ -18,6 +19,7 @@ interface CreateFlags extends ConnectionFlags {
   pids?: string;
   network?: string;
   allow?: string[];
+  deny?: string[];
   rule?: string[];
   volume?: string[];
   mount?: string[];
@@ -50,6 +52,7 @@ export function registerSandboxCreate(parent: Command): void {
       'Allow egress only to this host or range, such as *.example.com or 192.0.2.0/24; repeatable',
       collect,
     )
+    .option('--deny <range>', 'Allow egress everywhere except to this IPv4 range; repeatable', collect)
     .option('--rule <rule>', RULE_HELP, collect)
     .option('--volume <volume>', 'Mount a volume, such as data:/data or data:/data:ro; repeatable', collect)
     .option('--mount <bucket>', 'Mount a bucket, such as photos:/data or photos/2026:/data:ro; repeatable', collect)
@@ -85,7 +88,7 @@ export function registerSandboxCreate(parent: Command): void {
 }
 
 function readRequest(image: string | undefined, flags: CreateFlags): NewSandbox {
-  const { name, env, label, allow } = flags;
+  const { name, env, label, allow, deny } = flags;
   const resources = {
     ...(flags.cpu !== undefined && { cpu: readNumber(flags.cpu, '--cpu') }),
     ...(flags.memory !== undefined && { memory_mb: readNumber(flags.memory, '--memory') }),
@@ -99,7 +102,8 @@ function readRequest(image: string | undefined, flags: CreateFlags): NewSandbox 
     ...(label !== undefined && { labels: readPairs(label, 'label') }),
     ...(Object.keys(resources).length > 0 && { resources }),
     ...(flags.network !== undefined && { network: readNetwork(flags.network) }),
-    ...(allow !== undefined && { egress_allow: allow.flatMap((host) => host.split(',')) }),
+    ...(allow !== undefined && { egress_allow: splitTargets(allow) }),
+    ...(deny !== undefined && { egress_deny: splitTargets(deny) }),
     ...(flags.rule !== undefined && { egress_rules: flags.rule.map(readRule) }),
     ...(flags.volume !== undefined && { volumes: flags.volume.map(readVolume) }),
     ...(flags.mount !== undefined && { mounts: flags.mount.map(readMount) }),

@@ -10,6 +10,7 @@ import { forwardInput } from '../forward-input.ts';
 
 interface ExecFlags extends ConnectionFlags {
   cwd?: string;
+  user?: string;
   env?: string[];
   timeout?: string;
   stdin: boolean;
@@ -25,6 +26,7 @@ export function registerSandboxExec(parent: Command): void {
     .argument('<name or id>')
     .argument('<command...>', 'Shell script if one word, else a program and its arguments')
     .option('--cwd <folder>', 'Working directory (default the home directory)')
+    .option('-u, --user <user>', 'User of the image, by name or number (default root)')
     .option('-e, --env <KEY=VALUE>', 'Set an environment variable; repeatable', collect)
     .option('--timeout <time>', 'Kill the command after this long; the exit code is 124')
     .option('--no-stdin', 'Do not pass standard input; required in shell loops that read a file')
@@ -128,6 +130,10 @@ function finish({ exitCode }: ProcessExit, timedOut: boolean): void {
   if (exitCode !== 0) throw new CommandFailure('', { exitCode });
 }
 
-function placeOf(flags: ExecFlags): { cwd: string | undefined; env: Record<string, string> } {
-  return { cwd: flags.cwd, env: readPairs(flags.env ?? [], 'variable') };
+function placeOf(flags: ExecFlags): {
+  cwd: string | undefined;
+  user: string | undefined;
+  env: Record<string, string>;
+} {
+  return { cwd: flags.cwd, user: flags.user, env: readPairs(flags.env ?? [], 'variable') };
 }

@@ -18,7 +18,7 @@ export function registerSandboxFork(parent: Command): void {
     .argument('<name or id>')
     .option('--name <name>', 'Name of the new sandbox')
     .option('--count <number>', 'Number of forks (default 1)')
-    .option('--mounts <fork|share>', 'Fork the buckets that it mounts to write, or share them (default fork)')
+    .option('--mounts <fork|share>', 'Fork or share the buckets that are mounted for writing (default fork)')
     .action((name: string, flags: ForkFlags) =>
       withSandboxes(flags, async ({ find, output, signal }) => {
         const count = flags.count === undefined ? undefined : Number(flags.count);

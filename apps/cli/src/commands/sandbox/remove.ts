@@ -18,7 +18,7 @@ export function registerSandboxRemove(parent: Command): void {
     .argument('[name or id...]')
     .option('--all', 'Delete all sandboxes of the workspace')
     .option('--volumes', 'Also delete writable volumes that no other sandbox mounts')
-    .option('--drop-data', 'Of forks: also delete the volumes and buckets that were made for them')
+    .option('--drop-data', 'Also delete the volumes and buckets that were created for a fork')
     .action((names: string[], flags: RemoveFlags) =>
       withSandboxes(flags, async (session) => {
         if ((names.length === 0) === (flags.all !== true)) throw usageFailure('specify sandboxes or --all');

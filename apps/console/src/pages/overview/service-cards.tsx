@@ -60,7 +60,7 @@ function clustersHealth(counts: { total: number; connected: number; offline: num
   if (counts.total === 0) return { tone: 'neutral', label: 'None yet', live: false };
   if (counts.offline > 0) return { tone: 'warn', label: `${counts.offline} offline`, live: false };
   if (counts.connected === 0) return { tone: 'neutral', label: 'Waiting for agent', live: false };
-  return { tone: 'ok', label: 'All connected', live: true };
+  return { tone: 'ok', label: counts.connected === counts.total ? 'All connected' : 'Connected', live: true };
 }
 
 /** Loaded after the figures, since it brings the object store client. */

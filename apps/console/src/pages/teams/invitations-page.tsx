@@ -48,7 +48,13 @@ export function InvitationsPage() {
 function invitationColumns(onRevoke: (invitation: Invitation) => void): Column<Invitation>[] {
   return [
     { id: 'email', header: 'Email', cell: (invitation) => invitation.email },
-    { id: 'role', header: 'Role', width: '8rem', cell: (invitation) => roleLabel(invitation.role) },
+    {
+      id: 'role',
+      header: 'Role',
+      width: '8rem',
+      narrowWidth: '5.5rem',
+      cell: (invitation) => roleLabel(invitation.role),
+    },
     {
       id: 'expires',
       header: 'Expires',

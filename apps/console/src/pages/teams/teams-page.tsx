@@ -57,6 +57,7 @@ function teamColumns(userId: string, workspaces: readonly Workspace[]): Column<T
       id: 'role',
       header: 'Your role',
       width: '9rem',
+      narrowWidth: '7rem',
       cell: (team) => (team.owner_id === userId ? 'Owner' : roleLabel(team.role)),
     },
     {
@@ -72,6 +73,7 @@ function teamColumns(userId: string, workspaces: readonly Workspace[]): Column<T
       header: 'Created',
       width: '9rem',
       align: 'end',
+      wideOnly: true,
       cell: (team) => (
         <span className="muted">
           <RelativeTime at={team.created_at} />

@@ -1,8 +1,9 @@
+import { addressKey } from '@svc/addresses';
 import { type Clock, TokenBuckets } from '@svc/runtime';
 import { secondsAfter, timestamp } from '../timestamps.ts';
-import { decodeCursor, encodeCursor, MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE, type Page, pageOf } from '../paging.ts';
+import { type Page, pageOf } from '@svc/runtime';
+import { decodeCursor, MAX_PAGE_SIZE, DEFAULT_PAGE_SIZE } from '../paging.ts';
 import type { AuditRecord } from '../records.ts';
-import { addressBlock } from '../sign-in/address-block.ts';
 import type { AuditFilter, AuditStore } from '../stores.ts';
 import type { AuditChain } from './audit-chain.ts';
 
@@ -80,7 +81,7 @@ export class AuditTrail {
     const limit = Math.min(query.page_size ?? DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE);
     const before = query.cursor === undefined ? null : parseSequence(query.cursor);
     const rows = await this.#store.list(filter, limit, before);
-    return pageOf(rows, limit, (last) => encodeCursor(String(last.sequence)));
+    return pageOf(rows, limit, (last) => [String(last.sequence)]);
   }
 
   /** Removes at most `limit` expired records that verify, and returns how many. */
@@ -99,7 +100,7 @@ export class AuditTrail {
   }
 
   #admit(remoteAddress: string): boolean {
-    const key = addressBlock(remoteAddress);
+    const key = addressKey(remoteAddress);
     if (this.#anonymous.waitMs(key) > 0) return false;
     this.#anonymous.add(key, -1);
     return true;

@@ -20,7 +20,7 @@ const TEAM_ADMINS = ['team_owner', 'team_admin'] as const;
  * is generated from it. An action missing here is refused.
  */
 export const authorizeTable = {
-  'session:create': byAnybody('Sign in with e-mail and password'),
+  'session:create': byAnybody('Sign in with email and password'),
   'guest:create': byAnybody('Sign in as a guest, if guests are enabled'),
   'password-link:use': byAnybody('Set a password with a single-use link'),
   'invitation:accept': bySelf('Accept an invitation as the signed-in user; without a sign-in, the user is created'),
@@ -102,6 +102,10 @@ export const authorizeTable = {
   'secret:create': byWriters('Create a secret'),
   'secret:update': byWriters('Replace the value of a secret'),
   'secret:delete': byWriters('Delete a secret'),
+  'webhook:list': byAdmins('List webhooks of sandbox events and their deliveries'),
+  'webhook:create': byAdmins('Create a webhook for sandbox events'),
+  'webhook:update': byAdmins('Change, test and redeliver to a webhook for sandbox events'),
+  'webhook:delete': byAdmins('Delete a webhook for sandbox events'),
   'volume:list': byReaders('List volumes and their snapshots'),
   'volume:create': byWriters('Create a volume'),
   'volume:update': byWriters('Resize a volume and create snapshots of it'),

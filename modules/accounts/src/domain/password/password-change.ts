@@ -29,14 +29,14 @@ export class PasswordChange {
     this.#proof = proof;
   }
 
-  /** Ends all other sessions and forgets known browsers. Returns the number of sessions ended. */
+  /** Ends all other sessions and forgets known browsers. Throws BUSY. Returns the number of sessions ended. */
   async change(request: PasswordChangeRequest): Promise<number> {
     const { userId, currentPassword, newPassword, keepSessionId, remoteAddress } = request;
     const user = await this.#database.users.byId(userId);
     if (user === undefined) throw accountErrors.UNAUTHORIZED();
     assertSuitablePassword(newPassword, user);
     await this.#proof.require({ user, password: currentPassword, remoteAddress, field: 'current_password' });
-    const passwordHash = await this.#hasher.hash(newPassword);
+    const passwordHash = await this.#hasher.hash(newPassword, { remoteAddress, account: userId });
     const now = timestamp(this.#clock.now());
     return this.#database.transact(async (stores) => {
       if (!(await holdsPassword(stores, user))) {

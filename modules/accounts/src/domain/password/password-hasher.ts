@@ -1,5 +1,5 @@
 import { argon2, timingSafeEqual } from 'node:crypto';
-import { Gate } from './gate.ts';
+import { HashingQueue, type HashingClient } from './hashing-queue.ts';
 import { type Argon2Parameters, formatPhc, parsePhc } from './phc-string.ts';
 
 export interface PasswordCheck {
@@ -8,10 +8,11 @@ export interface PasswordCheck {
   outdated: boolean;
 }
 
+/** Throws BUSY if the client, or everybody together, has too many passwords waiting. Null is the platform itself. */
 export interface PasswordHasher {
-  hash(password: string): Promise<string>;
+  hash(password: string, client: HashingClient | null): Promise<string>;
   /** A missing or unreadable hash costs as much as a wrong password, and never matches. */
-  check(password: string, stored: string | null | undefined): Promise<PasswordCheck>;
+  check(password: string, stored: string | null | undefined, client: HashingClient | null): Promise<PasswordCheck>;
 }
 
 const SALT_BYTES = 16;
@@ -25,7 +26,7 @@ export type DeriveKey = (password: string, salt: Buffer, cost: Argon2Parameters,
 export class Argon2PasswordHasher implements PasswordHasher {
   readonly #parameters: Argon2Parameters;
   readonly #randomBytes: (sizeBytes: number) => Buffer;
-  readonly #gate = new Gate(AT_ONCE, MAX_WAITING);
+  readonly #queue = new HashingQueue(AT_ONCE, MAX_WAITING);
   readonly #decoySalt: Buffer;
   readonly #derive: DeriveKey;
 
@@ -40,20 +41,24 @@ export class Argon2PasswordHasher implements PasswordHasher {
     this.#decoySalt = randomBytes(SALT_BYTES);
   }
 
-  async hash(password: string): Promise<string> {
+  async hash(password: string, client: HashingClient | null): Promise<string> {
     const salt = this.#randomBytes(SALT_BYTES);
-    const hash = await this.#gate.run(() => this.#derive(password, salt, this.#parameters, HASH_BYTES));
+    const hash = await this.#queue.run(client, () => this.#derive(password, salt, this.#parameters, HASH_BYTES));
     return formatPhc({ parameters: this.#parameters, salt, hash });
   }
 
-  async check(password: string, stored: string | null | undefined): Promise<PasswordCheck> {
+  async check(
+    password: string,
+    stored: string | null | undefined,
+    client: HashingClient | null,
+  ): Promise<PasswordCheck> {
     const known = stored === null || stored === undefined ? undefined : parsePhc(stored);
     if (known === undefined) {
-      await this.#gate.run(() => this.#derive(password, this.#decoySalt, this.#parameters, HASH_BYTES));
+      await this.#queue.run(client, () => this.#derive(password, this.#decoySalt, this.#parameters, HASH_BYTES));
       return { matches: false, outdated: false };
     }
     const { parameters, salt, hash } = known;
-    const derived = await this.#gate.run(() => this.#derive(password, salt, parameters, hash.length));
+    const derived = await this.#queue.run(client, () => this.#derive(password, salt, parameters, hash.length));
     return { matches: timingSafeEqual(derived, hash), outdated: !sameCost(parameters, this.#parameters) };
   }
 }

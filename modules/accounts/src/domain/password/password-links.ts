@@ -45,8 +45,8 @@ export class PasswordLinks {
     return { user, secret, expiresAt };
   }
 
-  /** Sets the password and ends every session. Throws PASSWORD_LINK_NOT_FOUND and PASSWORD_UNSUITABLE. */
-  async use(secret: string, password: string): Promise<{ user: User; sessionsEnded: number }> {
+  /** Sets the password and ends every session. Throws PASSWORD_LINK_NOT_FOUND, PASSWORD_UNSUITABLE and BUSY. */
+  async use(secret: string, password: string, remoteAddress: string): Promise<{ user: User; sessionsEnded: number }> {
     const tokenHash = hashToken(secret);
     const now = timestamp(this.#clock.now());
     const link = await this.#database.passwordLinks.byTokenHash(tokenHash);
@@ -55,7 +55,7 @@ export class PasswordLinks {
       throw accountErrors.PASSWORD_LINK_NOT_FOUND();
     }
     assertSuitablePassword(password, user);
-    const passwordHash = await this.#hasher.hash(password);
+    const passwordHash = await this.#hasher.hash(password, { remoteAddress, account: user.id });
     const sessionsEnded = await this.#database.transact(async (stores) => {
       // Only one of several concurrent callers can claim the link.
       if (!(await stores.passwordLinks.claim(tokenHash, now))) throw accountErrors.PASSWORD_LINK_NOT_FOUND();

@@ -30,7 +30,9 @@ export class PasswordProof {
     if (stored === null) throw accountErrors.PASSWORD_NOT_SET();
     // A separate key, so that guesses here and at sign-in do not delay each other.
     const attempt = { remoteAddress, account: `password of ${user.id}`, knownDevice: null };
-    const { matches } = await this.#throttle.attempt(attempt, () => this.#hasher.check(password, stored));
+    const { matches } = await this.#throttle.attempt(attempt, () =>
+      this.#hasher.check(password, stored, { remoteAddress, account: user.id }),
+    );
     if (!matches) throw accountErrors.WRONG_PASSWORD({ details: { field } });
   }
 }

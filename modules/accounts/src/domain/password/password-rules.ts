@@ -11,7 +11,7 @@ export function assertSuitablePassword(password: string, user: { email: string |
   if (new Set(password).size < 3) throw unsuitable('has too few different characters');
   const folded = password.toLowerCase();
   if (folded === user.email || folded === user.name?.toLowerCase())
-    throw unsuitable('must not be the e-mail or the name');
+    throw unsuitable('must not be the email address or the name');
 }
 
 function unsuitable(reason: string): Error {

@@ -14,6 +14,7 @@ interface WorkspaceEntry {
 
 interface OwnerEntry {
   readonly workspaces: readonly string[];
+  readonly isOnlyOwner: boolean;
   readonly limits: LimitSet;
 }
 
@@ -54,7 +55,8 @@ export class CachedQuotaLimits implements QuotaLimits {
     }
     this.#shares.set(workspaceUuid, ownerId);
     const owner = await this.#ownerWith(ownerId, workspaceUuid);
-    return { workspaceUuid, ownerId, ownerWorkspaces: owner.workspaces, workspace: limits, owner: owner.limits };
+    const { workspaces: ownerWorkspaces, isOnlyOwner } = owner;
+    return { workspaceUuid, ownerId, ownerWorkspaces, isOnlyOwner, workspace: limits, owner: owner.limits };
   }
 
   readonly shareOf = (workspaceUuid: string): string => this.#shares.get(workspaceUuid) ?? workspaceUuid;
@@ -90,7 +92,8 @@ export class CachedQuotaLimits implements QuotaLimits {
 
   async #loadOwner(ownerId: string): Promise<OwnerEntry> {
     const workspaces = await this.#stores.workspaces.uuidsOwnedBy(ownerId);
-    return { workspaces, limits: await this.limitsIn('owner', ownerId) };
+    const isOnlyOwner = !(await this.#stores.workspaces.isAnyOwnedByOthers(ownerId));
+    return { workspaces, isOnlyOwner, limits: await this.limitsIn('owner', ownerId) };
   }
 
   #cached<Entry>(map: RecentMap<Loaded<Entry>>, key: string, load: () => Promise<Entry>): Promise<Entry> {

@@ -1,8 +1,8 @@
+import { addressKey } from '@svc/addresses';
 import { KeyedQueue, RecentMap, type Clock } from '@svc/runtime';
 import { accountErrors } from '../../errors.ts';
 import type { AccountStores } from '../stores.ts';
 import { hashToken } from '../tokens/random-token.ts';
-import { addressBlock } from './address-block.ts';
 import { createBucketCounter, createDelayCounter, type AttemptCounter } from './counted-attempts.ts';
 
 export interface ThrottleOptions {
@@ -125,7 +125,7 @@ export class LoginThrottle {
   }
 
   #countedOf({ remoteAddress, account, knownDevice }: Attempt): Counted[] {
-    const block = addressBlock(remoteAddress);
+    const block = addressKey(remoteAddress);
     // A fixed length, whatever was entered.
     const count = (kind: Kind, ...who: string[]): Counted => ({
       key: `${kind} ${hashToken(JSON.stringify(who))}`,

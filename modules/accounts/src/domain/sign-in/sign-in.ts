@@ -69,9 +69,13 @@ export class SignIn {
       account: email ?? request.email,
       knownDevice,
     };
-    const check = await this.#throttle.attempt(attempt, () => this.#hasher.check(request.password, user?.passwordHash));
+    // A known device has a share of its own: those who try this account elsewhere never keep its user out.
+    const client = { remoteAddress: request.remoteAddress, account: knownDevice ?? attempt.account };
+    const check = await this.#throttle.attempt(attempt, () =>
+      this.#hasher.check(request.password, user?.passwordHash, client),
+    );
     if (!check.matches || user === undefined) return { outcome: 'refused', userId: user?.id ?? null };
-    const rehashed = check.outdated ? await this.#hasher.hash(request.password) : null;
+    const rehashed = check.outdated ? await this.#hasher.hash(request.password, client) : null;
     return this.#database.transact(async (stores) => {
       if (!(await holdsPassword(stores, user))) return { outcome: 'refused', userId: user.id };
       const now = timestamp(this.#clock.now());

@@ -63,7 +63,7 @@ export class InvitationAcceptance {
   }
 
   /** A new user gets exactly the invited e-mail: the link proves no other. */
-  async asNewUser(secret: string, account: NewAccount): Promise<Accepted> {
+  async asNewUser(secret: string, account: NewAccount, remoteAddress: string): Promise<Accepted> {
     const invitation = await this.#open(secret);
     const email = normalizeEmail(account.email);
     if (email !== invitation.email) throw accountErrors.EMAIL_MISMATCH({ details: { field: 'email' } });
@@ -72,7 +72,7 @@ export class InvitationAcceptance {
     assertSuitablePassword(password, { email, name });
     const sponsorId = await this.#findSponsor(invitation);
     const assertRoom = sponsorId === null ? null : await this.#room(accountQuotas.invited_accounts, sponsorId);
-    const passwordHash = await this.#hasher.hash(password);
+    const passwordHash = await this.#hasher.hash(password, { remoteAddress, account: email });
     return this.#database.transact(async (stores) => {
       await stores.teams.lock(invitation.teamUuid);
       if (sponsorId !== null) {

@@ -1,7 +1,8 @@
 import type { Clock, Random } from '@svc/runtime';
 import { secondsAfter, timestamp } from '../timestamps.ts';
 import { accountErrors } from '../../errors.ts';
-import { encodeCursor, type Page, type PageRequest, pageOf } from '../paging.ts';
+import { type Page, pageOf } from '@svc/runtime';
+import type { PageRequest } from '../paging.ts';
 import type { Invitation, TeamRole } from '../records.ts';
 import type { AccountDatabase } from '../stores.ts';
 import { requestedExpiry } from '../tokens/lifetime.ts';
@@ -37,14 +38,14 @@ export class Invitations {
 
   async list(teamUuid: string, page: PageRequest): Promise<Page<Invitation>> {
     const rows = await this.#database.invitations.open(teamUuid, timestamp(this.#clock.now()), page);
-    return pageOf(rows, page.limit, (last) => encodeCursor(last.createdAt, last.id));
+    return pageOf(rows, page.limit, (last) => [last.createdAt, last.id]);
   }
 
   /** Only this call returns the secret. */
   async create(request: NewInvitation): Promise<{ invitation: Invitation; secret: string }> {
     const email = normalizeEmail(request.email);
     if (email === undefined) {
-      throw accountErrors.INVALID_REQUEST({ details: { field: 'email', reason: 'email is not an e-mail address' } });
+      throw accountErrors.INVALID_REQUEST({ details: { field: 'email', reason: 'email is not an email address' } });
     }
     const now = this.#clock.now();
     const secret = mintToken('svc_inv_', this.#random.bytes);

@@ -1,7 +1,8 @@
 import type { Clock, Random } from '@svc/runtime';
 import { timestamp } from '../timestamps.ts';
 import { accountErrors } from '../../errors.ts';
-import { encodeCursor, type Page, type PageRequest, pageOf } from '../paging.ts';
+import { type Page, pageOf } from '@svc/runtime';
+import type { PageRequest } from '../paging.ts';
 import type { Member, Team, TeamRole, User } from '../records.ts';
 import type { AccountDatabase, AccountStores } from '../stores.ts';
 import { DEFAULT_WORKSPACE_NAME, newWorkspace } from '../users/create-person.ts';
@@ -24,7 +25,7 @@ export class Members {
 
   async list(teamUuid: string, page: PageRequest): Promise<Page<MemberView>> {
     const rows = await this.#database.members.ofTeam(teamUuid, page);
-    return pageOf(rows, page.limit, (last) => encodeCursor(last.createdAt, last.userId));
+    return pageOf(rows, page.limit, (last) => [last.createdAt, last.userId]);
   }
 
   async setRole(teamUuid: string, userId: string, role: TeamRole): Promise<MemberView> {

@@ -1,7 +1,8 @@
 import type { Clock, Random } from '@svc/runtime';
 import { timestamp } from '../timestamps.ts';
 import { accountErrors } from '../../errors.ts';
-import { encodeCursor, type Page, type PageRequest, pageOf } from '../paging.ts';
+import { type Page, pageOf } from '@svc/runtime';
+import type { PageRequest } from '../paging.ts';
 import { accountQuotas } from '../quotas/account-quotas.ts';
 import type { OwnerRoom } from '../quotas/owner-room.ts';
 import type { Team, TeamRole } from '../records.ts';
@@ -23,7 +24,7 @@ export class Teams {
 
   async list(userId: string, page: PageRequest): Promise<Page<Team & { role: TeamRole }>> {
     const rows = await this.#database.teams.ofMember(userId, page);
-    return pageOf(rows, page.limit, (last) => encodeCursor(last.createdAt, last.uuid));
+    return pageOf(rows, page.limit, (last) => [last.createdAt, last.uuid]);
   }
 
   /** The creator becomes its owner and first admin. */

@@ -1,8 +1,9 @@
 import type { Clock, Random } from '@svc/runtime';
 import { timestamp } from '../timestamps.ts';
 import { accountErrors } from '../../errors.ts';
-import type { Page, PageRequest } from '../paging.ts';
-import { encodeCursor, pageOf } from '../paging.ts';
+import type { Page } from '@svc/runtime';
+import type { PageRequest } from '../paging.ts';
+import { pageOf } from '@svc/runtime';
 import type { ApiToken } from '../records.ts';
 import type { AccountDatabase } from '../stores.ts';
 import { requestedExpiry } from './lifetime.ts';
@@ -32,7 +33,7 @@ export class ApiTokens {
 
   async list(userId: string, page: PageRequest): Promise<Page<ApiToken>> {
     const rows = await this.#database.apiTokens.ofUser(userId, page);
-    return pageOf(rows, page.limit, (last) => encodeCursor(last.createdAt, last.id));
+    return pageOf(rows, page.limit, (last) => [last.createdAt, last.id]);
   }
 
   /** Only this call returns the secret. */

@@ -21,7 +21,7 @@ export function requestedExpiry(
   const expiresAt = Number.isNaN(askedMs) ? '' : new Date(askedMs).toISOString();
   if (expiresAt <= now.toISOString()) {
     throw accountErrors.INVALID_REQUEST({
-      details: { field, reason: `${field} must lie in the future` },
+      details: { field, reason: `${field} must be in the future` },
     });
   }
   if (latest !== null && expiresAt > latest) {

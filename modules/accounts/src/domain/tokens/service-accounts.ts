@@ -2,8 +2,9 @@ import type { Principal } from '@svc/access';
 import type { Clock, Random } from '@svc/runtime';
 import { timestamp } from '../timestamps.ts';
 import { accountErrors } from '../../errors.ts';
-import type { Page, PageRequest } from '../paging.ts';
-import { encodeCursor, pageOf } from '../paging.ts';
+import type { Page } from '@svc/runtime';
+import type { PageRequest } from '../paging.ts';
+import { pageOf } from '@svc/runtime';
 import type { Scope, ServiceAccount } from '../records.ts';
 import type { AccountDatabase, AccountStores } from '../stores.ts';
 import { requestedExpiry } from './lifetime.ts';
@@ -45,7 +46,7 @@ export class ServiceAccounts {
 
   async list(workspaceUuid: string, page: PageRequest): Promise<Page<ServiceAccount>> {
     const rows = await this.#database.serviceAccounts.ofWorkspace(workspaceUuid, page);
-    return pageOf(rows, page.limit, (last) => encodeCursor(last.createdAt, last.id));
+    return pageOf(rows, page.limit, (last) => [last.createdAt, last.id]);
   }
 
   /** Every account of the workspace, oldest first; the limit of accounts bounds it. */

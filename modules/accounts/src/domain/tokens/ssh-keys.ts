@@ -1,8 +1,9 @@
 import type { Clock, Random } from '@svc/runtime';
 import { timestamp } from '../timestamps.ts';
 import { accountErrors } from '../../errors.ts';
-import type { Page, PageRequest } from '../paging.ts';
-import { encodeCursor, pageOf } from '../paging.ts';
+import type { Page } from '@svc/runtime';
+import type { PageRequest } from '../paging.ts';
+import { pageOf } from '@svc/runtime';
 import type { SshKey } from '../records.ts';
 import type { AccountDatabase } from '../stores.ts';
 import { parseSshPublicKey } from './ssh-public-key.ts';
@@ -23,7 +24,7 @@ export class SshKeys {
 
   async list(userId: string, page: PageRequest): Promise<Page<SshKey>> {
     const rows = await this.#database.sshKeys.ofUser(userId, page);
-    return pageOf(rows, page.limit, (last) => encodeCursor(last.createdAt, last.id));
+    return pageOf(rows, page.limit, (last) => [last.createdAt, last.id]);
   }
 
   /** Throws SSH_KEY_UNSUITABLE, LIMIT_REACHED, and SSH_KEY_TAKEN if any user has registered the key. */

@@ -39,6 +39,8 @@ export async function createPerson(
     updatedAt: now,
     expiresAt: null,
     sponsorId: person.sponsorId ?? null,
+    guestAddress: null,
+    guestNetwork: null,
   };
   if (!(await stores.users.insert(user))) return undefined;
   await stores.workspaces.insert(newWorkspace(deps, user.id, DEFAULT_WORKSPACE_NAME, null));

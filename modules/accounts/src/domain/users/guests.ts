@@ -1,10 +1,10 @@
-import { type Clock, type Random, TokenBuckets } from '@svc/runtime';
+import { addressKey, networkKey } from '@svc/addresses';
+import { type Clock, findShareRefusal, type Random, TokenBuckets } from '@svc/runtime';
 import { secondsAfter, timestamp } from '../timestamps.ts';
 import { accountErrors } from '../../errors.ts';
 import type { AccessJwt } from '../jwt/access-jwt.ts';
 import type { User } from '../records.ts';
-import { addressBlock } from '../sign-in/address-block.ts';
-import type { AccountDatabase } from '../stores.ts';
+import type { AccountDatabase, UserStore } from '../stores.ts';
 import { newWorkspace } from './create-person.ts';
 
 export interface GuestOptions {
@@ -22,6 +22,7 @@ export interface GuestSignedIn {
 }
 
 const MAX_ADDRESSES = 20_000;
+const HOLDERS = { key: 'address', group: 'network' };
 
 /**
  * Guest users, for smoke tests. Each sign-in creates a new user with its own workspace, which ends with its token. No
@@ -48,6 +49,7 @@ export class Guests {
     );
   }
 
+  /** Throws GUESTS_DISABLED, TOO_MANY_ATTEMPTS and TOO_MANY_GUESTS. */
   async signIn(username: string, remoteAddress: string): Promise<GuestSignedIn> {
     if (!this.#options.enabled) throw accountErrors.GUESTS_DISABLED();
     this.#admit(remoteAddress);
@@ -64,24 +66,34 @@ export class Guests {
       updatedAt: timestamp(now),
       expiresAt: timestamp(secondsAfter(now, this.#options.tokenLifetimeSeconds)),
       sponsorId: null,
+      guestAddress: addressKey(remoteAddress),
+      guestNetwork: networkKey(remoteAddress),
     };
     await this.#database.transact(async (stores) => {
+      // Concurrent replicas may each exceed the limit by one: it bounds the order of magnitude, not the exact count.
+      await this.#assertRoom(stores.users, user);
       await stores.users.insert(user);
       await stores.workspaces.insert(
         newWorkspace({ clock: this.#clock, random: this.#random }, user.id, `Guest ${username}`, null),
       );
-      // Concurrent replicas may each exceed the limit by one: it bounds the order of magnitude, not the exact count.
-      if ((await stores.users.countGuests(timestamp(now))) > this.#options.maxActive) {
-        throw accountErrors.TOO_MANY_GUESTS({ headers: { 'retry-after': '60' } });
-      }
     });
     const claims = { userId: user.id, sessionId: null, kind: 'guest' } as const;
     const { token, expiresAt } = await this.#jwt.issue(claims, this.#options.tokenLifetimeSeconds);
     return { token, expiresAt, user };
   }
 
+  /** Addresses and networks have shares of the guests, counted in the database for all replicas. */
+  async #assertRoom(users: UserStore, guest: User): Promise<void> {
+    const { all, address, network } = await users.countGuests(guest.createdAt, guest);
+    const limit = { capacity: this.#options.maxActive, holders: HOLDERS };
+    const refusal = findShareRefusal({ all, key: address, group: network }, limit);
+    if (refusal === null) return;
+    const holder = refusal.holder === 'replica' ? 'installation' : refusal.holder;
+    throw accountErrors.TOO_MANY_GUESTS({ details: { ...refusal, holder }, headers: { 'retry-after': '60' } });
+  }
+
   #admit(remoteAddress: string): void {
-    const key = addressBlock(remoteAddress);
+    const key = addressKey(remoteAddress);
     const waitMs = this.#addresses.waitMs(key);
     if (waitMs > 0) {
       const seconds = Math.ceil(waitMs / 1000);

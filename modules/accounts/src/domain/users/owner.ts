@@ -55,7 +55,7 @@ export class OwnerAccounts {
     const email = requireEmail(wanted.email ?? DEFAULT_EMAIL);
     if (wanted.password !== undefined) assertSuitablePassword(wanted.password, { email });
     const generated = wanted.password ?? this.#random.bytes(GENERATED_PASSWORD_BYTES).toString('base64url');
-    const passwordHash = await this.#hasher.hash(generated);
+    const passwordHash = await this.#hasher.hash(generated, null);
     const owner = await this.#database.transact((stores) =>
       createPerson(
         stores,
@@ -75,7 +75,7 @@ export class OwnerAccounts {
     const user = await this.#database.users.byEmail(requireEmail(email));
     if (user === undefined) throw accountErrors.USER_NOT_FOUND();
     assertSuitablePassword(password, user);
-    const passwordHash = await this.#hasher.hash(password);
+    const passwordHash = await this.#hasher.hash(password, null);
     const now = timestamp(this.#clock.now());
     const sessionsEnded = await this.#database.transact((stores) =>
       setPassword(stores, { id: user.id, passwordHash }, now),
@@ -112,5 +112,5 @@ export class OwnerAccounts {
 function requireEmail(text: string): string {
   const email = normalizeEmail(text);
   if (email !== undefined) return email;
-  throw accountErrors.INVALID_REQUEST({ details: { field: 'email', reason: 'email is not an e-mail address' } });
+  throw accountErrors.INVALID_REQUEST({ details: { field: 'email', reason: 'email is not an email address' } });
 }

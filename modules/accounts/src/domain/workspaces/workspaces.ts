@@ -2,7 +2,8 @@ import type { Clock, Random } from '@svc/runtime';
 import { authorizeTeam, type Caller } from '../authorize/authorize.ts';
 import { timestamp } from '../timestamps.ts';
 import { accountErrors } from '../../errors.ts';
-import { encodeCursor, type Page, type PageRequest, pageOf } from '../paging.ts';
+import { type Page, pageOf } from '@svc/runtime';
+import type { PageRequest } from '../paging.ts';
 import { accountQuotas } from '../quotas/account-quotas.ts';
 import type { OwnerRoom } from '../quotas/owner-room.ts';
 import type { TeamRole, Workspace } from '../records.ts';
@@ -38,7 +39,7 @@ export class Workspaces {
       throw accountErrors.NOT_TEAM_MEMBER();
     }
     const rows = await this.#database.workspaces.visibleTo(caller.id, page, teamUuid);
-    return pageOf(rows, page.limit, (last) => encodeCursor(last.createdAt, last.uuid));
+    return pageOf(rows, page.limit, (last) => [last.createdAt, last.uuid]);
   }
 
   async get(uuid: string): Promise<Workspace> {

@@ -34,6 +34,7 @@ const ADMINS = [
   ...words('service-account:delete audit:list'),
   ...words('bucket:update bucket:delete bucket:restore domain:create domain:delete'),
   ...words('cluster:create cluster:delete cluster:rotate-token'),
+  ...words('webhook:list webhook:create webhook:update webhook:delete'),
 ];
 const OWNERS = ['workspace:move', 'workspace:transfer', 'workspace:delete'];
 

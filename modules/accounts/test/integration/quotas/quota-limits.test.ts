@@ -26,6 +26,16 @@ describeDialects<unknown>('the limits of a workspace', migrations, (database) =>
     expect(limits.ownerWorkspaces).toEqual(expect.arrayContaining([first, second]));
   });
 
+  it('say whether anyone else owns a workspace', async () => {
+    const ann = await newUser(accounts(), 'ann@example.com');
+    const workspace = await newWorkspace(accounts(), ann, null);
+    const { quotaLimits } = accounts().module;
+    expect((await quotaLimits.readLimits(workspace)).isOnlyOwner).toBe(true);
+    await newWorkspace(accounts(), await newUser(accounts(), 'bob@example.com'), null);
+    await accounts().clock.advance(1000);
+    expect((await quotaLimits.readLimits(workspace)).isOnlyOwner).toBe(false);
+  });
+
   it('apply to a new workspace from its first use', async () => {
     const ann = await newUser(accounts(), 'ann@example.com');
     const first = await newWorkspace(accounts(), ann, null);

@@ -23,9 +23,9 @@ describeDialects<unknown>('a password reset while the old one is being checked',
   const slowHasher = (outdated = false): PasswordHasher => {
     const real = new Argon2PasswordHasher({ memoryKib: 8, passes: 1, parallelism: 1 }, randomBytes);
     return {
-      hash: (password) => real.hash(password),
-      check: async (password, stored) => {
-        const answer = await real.check(password, stored);
+      hash: (password, client) => real.hash(password, client),
+      check: async (password, stored, client) => {
+        const answer = await real.check(password, stored, client);
         await accounts().module.resetPassword(EMAIL, RESET);
         return { ...answer, outdated };
       },

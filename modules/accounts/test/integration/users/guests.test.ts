@@ -8,7 +8,7 @@ import { newUser } from '../../support/test-people.ts';
 import { useAccounts } from '../../support/use-accounts.ts';
 
 describeDialects<unknown>('guest sign-in', migrations, (database) => {
-  const config = testConfig({ guest: { enabled: true, max_active: 3, per_minute: 10 } });
+  const config = testConfig({ guest: { enabled: true, max_active: 6, per_minute: 10 } });
   const accounts = useAccounts(database, () => ({ config }));
   const signIn = (body: Record<string, unknown>, remoteAddress = '198.51.100.1') =>
     call(accounts().app, 'POST', '/api/auth/guest', { body, remoteAddress });
@@ -56,16 +56,38 @@ describeDialects<unknown>('guest sign-in', migrations, (database) => {
   });
 
   it('limits the number of guests, and how fast one address creates them', async () => {
-    const statuses = [];
-    for (let count = 0; count < 4; count++) statuses.push((await signIn({ username: 'smoke' })).status);
-    expect(statuses).toEqual([200, 200, 200, 429]);
-    for (let count = 0; count < 6; count++) await signIn({ username: 'smoke' });
+    const others = ['192.0.2.1', '192.0.3.1', '192.0.4.1', '192.0.5.1', '192.0.6.1'];
+    for (const address of others) expect((await signIn({ username: 'smoke' }, address)).status).toBe(200);
+    expect((await signIn({ username: 'smoke' })).status).toBe(200);
+    expect(await signIn({ username: 'smoke' })).toMatchObject({
+      status: 429,
+      body: { code: 'TOO_MANY_GUESTS', details: { holder: 'installation', held: 6, limit: 6 } },
+    });
+    for (let count = 0; count < 8; count++) await signIn({ username: 'smoke' });
     const limited = await signIn({ username: 'smoke' });
     expect(limited).toMatchObject({ status: 429, body: { code: 'TOO_MANY_ATTEMPTS' } });
     expect(limited.headers['retry-after']).toBe('6');
     expect((await signIn({ username: 'smoke' }, '198.51.100.2')).body).toMatchObject({ code: 'TOO_MANY_GUESTS' });
     await accounts().clock.advance(3600_000);
     expect((await signIn({ username: 'smoke' })).status).toBe(200);
+  });
+
+  it('has a share for each address and network, so that the next one finds room', async () => {
+    const statuses = async (address: string, count: number): Promise<number[]> => {
+      const found: number[] = [];
+      for (let each = 0; each < count; each++) found.push((await signIn({ username: 'smoke' }, address)).status);
+      return found;
+    };
+    expect(await statuses('198.51.100.1', 3)).toEqual([200, 200, 429]);
+    expect(await statuses('198.51.100.2', 2)).toEqual([200, 429]);
+    const refused = await signIn({ username: 'smoke' }, '198.51.100.3');
+    expect(refused).toMatchObject({ status: 429, body: { code: 'TOO_MANY_GUESTS' } });
+    expect(refused.body['details']).toEqual({ holder: 'network', held: 3, limit: 6 });
+    expect(refused.headers['retry-after']).toBe('60');
+    expect(await statuses('192.0.2.1', 1)).toEqual([200]);
+    expect(await statuses('2001:db8::1', 1)).toEqual([200]);
+    await accounts().clock.advance(3600_000);
+    expect(await statuses('198.51.100.3', 1)).toEqual([200]);
   });
 
   it('ends with its token: the purge removes the guest and their empty workspace', async () => {

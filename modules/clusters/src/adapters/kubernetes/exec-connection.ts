@@ -26,7 +26,7 @@ export async function openShell(
   } catch (error) {
     if (isStatusError(error)) throw toKubernetesError(error.status, { message: error.message }, cluster);
     if (isAppError(error) && error.code === 'EXEC_TIMEOUT') {
-      throw clusterErrors.TUNNEL_TIMEOUT({ details: { ...target, reason: 'the shell did not begin' } });
+      throw clusterErrors.TUNNEL_TIMEOUT({ details: { ...target, reason: 'the shell did not start' } });
     }
     throw toTunnelError(error, target);
   }

@@ -124,6 +124,6 @@ async function readJson(response: IncomingMessage, maxSizeBytes: number, cluster
   try {
     return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;
   } catch (cause) {
-    throw clusterErrors.KUBERNETES_ERROR({ details: { cluster, reason: 'its answer is not JSON' }, cause });
+    throw clusterErrors.KUBERNETES_ERROR({ details: { cluster, reason: 'the response is not JSON' }, cause });
   }
 }

@@ -1,4 +1,5 @@
-import { addressKey, rateLimitHeaders, RateLimiter, type UpgradeRequest } from '@svc/http';
+import { addressKey } from '@svc/addresses';
+import { rateLimitHeaders, RateLimiter, type UpgradeRequest } from '@svc/http';
 import type { Clock } from '@svc/runtime';
 import type { Cluster, ClusterStore } from '../../domain/cluster.ts';
 import { AGENT_TOKEN_PREFIX, hashAgentToken } from '../../domain/identifiers.ts';

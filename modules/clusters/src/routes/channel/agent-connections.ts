@@ -37,7 +37,7 @@ export class AgentConnections {
     const { clusterId, epoch } = session.connection;
     const other = this.#sessions.get(clusterId);
     if (this.#draining) {
-      void session.connection.close(CLOSE_CODES.draining, 'the platform stops');
+      void session.connection.close(CLOSE_CODES.draining, 'the platform is shutting down');
       return;
     }
     if (other !== undefined && other.connection.epoch > epoch) {
@@ -110,13 +110,13 @@ export class AgentConnections {
       for (const { connection } of wave) {
         if (connection.instanceId === null) continue; // does not know the message
         // Leaves each agent at least a quarter of the time to reconnect before this connection closes.
-        const advice = { reason: 'the platform stops', reconnect_within_ms: Math.min(overMs / 4, 600_000) };
+        const advice = { reason: 'the platform is shutting down', reconnect_within_ms: Math.min(overMs / 4, 600_000) };
         connection.send('drain', advice).catch(() => undefined); // closed below in any case
       }
       await this.#atMost(allGone, stepMs);
     }
     for (const wave of waves) {
-      for (const { connection } of wave) void connection.close(CLOSE_CODES.draining, 'the platform stops');
+      for (const { connection } of wave) void connection.close(CLOSE_CODES.draining, 'the platform is shutting down');
       if (wave !== waves.at(-1)) await this.#atMost(allGone, stepMs);
     }
     await this.#atMost(allGone, Math.max(overMs / 2, 500));

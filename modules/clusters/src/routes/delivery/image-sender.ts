@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AddressShares } from '@svc/http';
+import { AddressShares } from '@svc/addresses';
 import { clusterErrors } from '../../errors.ts';
 import type { StoredBytes } from '../../adapters/delivery/agent-images.ts';
 

@@ -30,7 +30,8 @@ export function forwardedHeaders({ request, address, caller, remoteAddress, prot
     return isDropped(name) || (name === 'authorization' && !keepsAuthorization);
   });
   // The platform would use the first one, the service perhaps another (RFC 9112, section 3.2).
-  if (hosts > 1) throw clusterErrors.INVALID_REQUEST({ details: { field: 'Host', reason: 'more than one was given' } });
+  if (hosts > 1)
+    throw clusterErrors.INVALID_REQUEST({ details: { field: 'Host', reason: 'more than one Host header' } });
   const cookies = foreignCookies(request.headers.cookie);
   if (cookies !== null && address.service !== KUBERNETES_SERVICE) headers.push('Cookie', cookies);
   headers.push('X-Forwarded-For', remoteAddress);

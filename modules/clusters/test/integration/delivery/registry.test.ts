@@ -111,7 +111,7 @@ describe('the agent image served by the platform', () => {
     expect(await refusal('/v2/svc-agent/manifests/1.0')).toEqual([
       404,
       'MANIFEST_UNKNOWN',
-      'The platform has no image 1.0 of the agent: it has none; run svc agent image --data FOLDER to build it',
+      'The platform has no agent image 1.0: it has none; run svc agent image --data FOLDER to build it',
     ]);
     await stock('amd64', amd64.archive);
     const missing = await refusal('/v2/svc-agent/manifests/2.0');

@@ -41,7 +41,7 @@ const acmeSchema = Type.Object(
     ca_file: Type.Optional(
       Type.String({ description: "CA certificates (PEM) for the directory; defaults to the machine's" }),
     ),
-    email: Type.Optional(Type.String({ maxLength: 254, description: 'Contact e-mail for the certificate authority' })),
+    email: Type.Optional(Type.String({ maxLength: 254, description: 'Contact email for the certificate authority' })),
     orders_per_hour: Type.Integer({ minimum: 1, default: 60, description: 'Maximum certificate orders per hour.' }),
   },
   { default: {}, additionalProperties: false, description: 'Certificates of custom domains.' },

@@ -1,5 +1,6 @@
 import { BackgroundLoop } from '@svc/runtime';
 import type { Metrics } from '@svc/telemetry';
+import { retryDelayMs } from '@svc/webhooks';
 import type { Destination, DueNotification } from '../ports/notifications.ts';
 import type { BucketRecord } from '../ports/records.ts';
 import type { BucketConfigurations } from '../bucket-configurations.ts';
@@ -22,7 +23,6 @@ const PAGE = 256;
 /** Pause after a receiver fails, doubled each time. */
 const FIRST_REST_MS = 1_000;
 const LONGEST_REST_MS = 60_000;
-const LONGEST_RETRY_MS = 3_600_000;
 const PURGE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
@@ -184,9 +184,8 @@ export class NotificationDispatcher {
     const { retry_seconds: firstSeconds, give_up_seconds: giveUpSeconds } = config.notifications;
     const { id, attempts, bucketId, destination } = notification;
     const reason = error instanceof Error ? error.message.slice(0, 500) : 'it failed';
-    const jitter = 0.8 + (random(1).readUInt8() / 255) * 0.4;
-    const retryMs = Math.min(firstSeconds * 1_000 * 2 ** Math.min(attempts, 30), LONGEST_RETRY_MS) * jitter;
-    await metadata.postponeNotification({ id, nextAttemptAtMs: Math.round(clock.nowMs() + retryMs), error: reason });
+    const retryMs = retryDelayMs({ attempts, firstMs: firstSeconds * 1_000, random });
+    await metadata.postponeNotification({ id, nextAttemptAtMs: clock.nowMs() + retryMs, error: reason });
     this.#count('failed');
     const lengthMs = this.#backoffs.get(nameOf(notification))?.lengthMs ?? FIRST_REST_MS / 2;
     const rest = Math.min(lengthMs * 2, LONGEST_REST_MS);

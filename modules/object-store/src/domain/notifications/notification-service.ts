@@ -1,3 +1,4 @@
+import { newWebhookSecret, signatureHeaders, WebhookFailure } from '@svc/webhooks';
 import { storeErrors } from '../../errors.ts';
 import type { DeliveryState, FailedNotification } from '../ports/notifications.ts';
 import type { BucketRecord } from '../ports/records.ts';
@@ -13,38 +14,6 @@ import {
   type NotificationDocument,
   type NotificationRule,
 } from './notification-document.ts';
-import { createHmac } from 'node:crypto';
-
-const SECRET_PREFIX = 'whsec_';
-const SECRET_BYTES = 32;
-
-/** Creates a secret in the format of Standard Webhooks (standardwebhooks.com, 1.0.0). */
-function newWebhookSecret(random: (size: number) => Buffer): string {
-  return SECRET_PREFIX + random(SECRET_BYTES).toString('base64');
-}
-
-interface SignedMessage {
-  /** The same on every attempt, so that receivers can detect duplicates. */
-  id: string;
-  /** Time of this attempt. */
-  timestampSeconds: number;
-  body: string;
-  /** Each adds a signature. */
-  secrets: readonly string[];
-}
-
-/** The headers of Standard Webhooks: HMAC-SHA256 over id, time and body. */
-function signatureHeaders({ id, timestampSeconds, body, secrets }: SignedMessage): Record<string, string> {
-  const signatures = secrets.map((secret) => {
-    const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
-    return `v1,${createHmac('sha256', key).update(`${id}.${timestampSeconds}.${body}`).digest('base64')}`;
-  });
-  return {
-    'webhook-id': id,
-    'webhook-timestamp': String(timestampSeconds),
-    'webhook-signature': signatures.join(' '),
-  };
-}
 
 /** Both secrets sign for this long after a change. */
 const OVERLAP_MS = 24 * 3_600_000;
@@ -131,7 +100,12 @@ export class NotificationService {
     const previous = await previousSecret(this.#deps, bucket, await this.#readDocument(await find()));
     const signed = { id, body, timestampSeconds: Math.floor(clock.nowMs() / 1_000), secrets: [secret, ...previous] };
     const headers = { 'content-type': 'application/json', ...signatureHeaders(signed) };
-    await webhooks.send({ url, headers, body }, signal);
+    try {
+      await webhooks.send({ url, headers, body }, signal);
+    } catch (error) {
+      if (!(error instanceof WebhookFailure)) throw error;
+      throw storeErrors.WebhookRefused({ details: { reason: error.message }, cause: error });
+    }
   }
 
   /**

@@ -98,20 +98,3 @@ export interface NotificationQueries {
   /** Latest first. */
   failedNotifications(input: { bucketId: number; limit: number }): Promise<readonly FailedNotification[]>;
 }
-
-/** A request to a receiver. */
-export interface Webhook {
-  url: string;
-  headers: Readonly<Record<string, string>>;
-  body: string;
-}
-
-/**
- * Delivers an event to its receiver. Throws `WebhookRefused` with the reason unless the receiver responds with 2xx in
- * time.
- */
-export interface WebhookSender {
-  send(webhook: Webhook, signal: AbortSignal): Promise<{ status: number }>;
-  /** Why nothing can be sent to this URL. Null if the URL is acceptable. */
-  objection(url: string): string | null;
-}

@@ -83,9 +83,9 @@ export const FOLDER_OPERATIONS: Readonly<Record<string, FolderOperation>> = {
   rename: {
     method: 'POST',
     changes: true,
-    handle: async ({ place, query, response }) => {
+    handle: async ({ place, query }) => {
       const names = { from: field(query, 'from'), to: field(query, 'to'), isNew: query.has('new') };
-      await renameEntry(place, names, () => response.destroyed);
+      await renameEntry(place, names);
       return DONE;
     },
   },
@@ -118,8 +118,9 @@ export function createBucketFolders(services: StoreServices, log: Logger): Bucke
         const bucket = await findOwn(folder.workspaceUuid, folder.bucketName);
         if (bucket?.id !== folder.bucketId) throw new FolderRefusal('EIO');
         countTraffic(services.traffic, bucket, request, response);
+        const isCut = (): boolean => response.destroyed;
         const origin = { principal: folder.principalId, requestId: '', sourceAddress: '' };
-        await perform(folder, { services, bucket, prefix: folder.prefix, origin }, request, response);
+        await perform(folder, { services, bucket, prefix: folder.prefix, origin, isCut }, request, response);
       } catch (error) {
         refuse(error, request, response, log);
       }

@@ -17,7 +17,11 @@ export interface FolderForks {
    * Forks a bucket and waits until the fork is complete. If it fails, takes longer, or the signal aborts, nothing is left
    * of it. Throws an `AppError`.
    */
-  fork(source: NamedBucket, options: { waitMs: number; signal: AbortSignal }): Promise<NamedBucket>;
+  fork(source: NamedBucket, options: { name: string; waitMs: number; signal: AbortSignal }): Promise<NamedBucket>;
+  /** A free name for a fork of the bucket. */
+  forkName(bucketName: string): string;
+  /** Deletes a fork, complete or not, permanently. False if the workspace has no such fork of the source. */
+  discardFork(fork: { workspaceUuid: string; bucketName: string; sourceName: string }): Promise<boolean>;
   /** Deletes a bucket and its objects, permanently. False if it is gone. */
   discard(bucket: NamedBucket): Promise<boolean>;
 }
@@ -32,12 +36,18 @@ export function createFolderForks({ buckets, forks, deps }: StoreServices): Fold
       throw error;
     }
   };
+  const discard = async (named: NamedBucket): Promise<boolean> => {
+    const bucket = await find(named);
+    if (bucket === null) return false;
+    await buckets.discard(bucket);
+    return true;
+  };
   return {
-    fork: async (named, { waitMs, signal }) => {
+    forkName: (bucketName) => forkName(bucketName, deps.random),
+    fork: async (named, { name, waitMs, signal }) => {
       const { workspaceUuid } = named;
       const source = await find(named);
       if (source === null) throw storeErrors.NoSuchBucket({ details: { resource: named.bucketName } });
-      const name = forkName(source.name, deps.random);
       try {
         const { bucket, finishedAtMs } = await forks.start({ source, name, waitMs, signal });
         if (finishedAtMs !== null) return { workspaceUuid, bucketName: name, bucketId: bucket.id };
@@ -48,11 +58,12 @@ export function createFolderForks({ buckets, forks, deps }: StoreServices): Fold
       await forks.abandon(name, workspaceUuid);
       throw storeErrors.OperationAborted({ details: { reason: 'The bucket is too large to be forked in time' } });
     },
-    discard: async (named) => {
-      const bucket = await find(named);
-      if (bucket === null) return false;
-      await buckets.discard(bucket);
-      return true;
+    discard,
+    discardFork: async ({ workspaceUuid, bucketName, sourceName }) => {
+      const fork = await deps.metadata.findFork({ name: bucketName, workspaceUuid });
+      if (fork?.sourceName !== sourceName) return false;
+      if ((await forks.abandon(bucketName, workspaceUuid)) !== null) return true;
+      return discard({ workspaceUuid, bucketName, bucketId: fork.bucket.id });
     },
   };
 }

@@ -24,6 +24,13 @@ export interface FolderPlace {
   readonly bucket: BucketRecord;
   readonly prefix: string;
   readonly origin: EventOrigin;
+  /** Whether the connection was cut, as it is with the right: then nothing is changed any more. */
+  readonly isCut: () => boolean;
+}
+
+/** Throws if the connection was cut. */
+export function assertNotCut({ isCut }: FolderPlace): void {
+  if (isCut()) throw new FolderRefusal('EIO');
 }
 
 /** Names of POSIX errors that a program is shown. */

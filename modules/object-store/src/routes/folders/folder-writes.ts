@@ -7,7 +7,15 @@ import type { FoundObject } from '../../domain/ports/objects.ts';
 import type { ObjectAttributes } from '../../domain/ports/records.ts';
 import { pumpBody } from '../../s3/body/pump-body.ts';
 import { retryWhileChanging } from '../../s3/copy-request.ts';
-import { fileKey, findFile, firstKeys, folderKey, FolderRefusal, type FolderPlace } from './folder-place.ts';
+import {
+  assertNotCut,
+  fileKey,
+  findFile,
+  firstKeys,
+  folderKey,
+  FolderRefusal,
+  type FolderPlace,
+} from './folder-place.ts';
 import { fileEntry, type FolderEntry } from './folder-reads.ts';
 
 const FILE_TYPE = 'binary/octet-stream';
@@ -77,6 +85,7 @@ export async function appendFile(
       await multipart.putPart({ ...name, partNumber, content: bytes });
       parts.push({ partNumber, etag: bytes.etag });
     }
+    assertNotCut(place);
     await multipart.complete({ ...name, parts, conditions: { ifMatch: [etag] }, origin });
   } catch (error) {
     await multipart.abort(name).catch(() => undefined); // the janitor does, if this cannot
@@ -147,12 +156,11 @@ export async function removeEntry(place: FolderPlace, path: string, kind: string
 
 /**
  * Renames a file, replacing another one, or a folder, replacing an empty one. Nothing is removed before all is copied. A
- * folder's rename stops between two objects when `isCut` says that its connection was cut, as it is with the right.
+ * folder's rename stops between two objects when its connection is cut.
  */
 export async function renameEntry(
   place: FolderPlace,
   { from, to, isNew }: { readonly from: string; readonly to: string; readonly isNew: boolean },
-  isCut: () => boolean,
 ): Promise<void> {
   if (from === to) return;
   const [source, target] = [fileKey(place, from), fileKey(place, to)];
@@ -175,7 +183,7 @@ export async function renameEntry(
   await keepParent(place, from);
   const renamed = (key: string): string => `${target}/${key.slice(source.length + 1)}`;
   const held = (work: (key: string) => Promise<void>) => async (key: string) => {
-    if (isCut()) throw new FolderRefusal('EIO');
+    assertNotCut(place);
     await work(key);
   };
   const copyOne = held((key) => copy(place, key, renamed(key), null));
@@ -205,6 +213,7 @@ async function copy(place: FolderPlace, from: string, to: string, metadata: Meta
   await retryWhileChanging(async () => {
     const source = await findFile(place, from);
     if (source === null) throw new FolderRefusal('ENOENT');
+    assertNotCut(place);
     const { retention } = (await defaultProtection(services, bucket)).attributes;
     const kept = { ...keptAttributes(source, FILE_TYPE, metadata ?? {}), ...keptAccess(source, from === to) };
     await services.copies.object({
@@ -239,12 +248,8 @@ async function markFolder(place: FolderPlace, path: string, metadata: Metadata):
   await put(place, key, keptAttributes(await findFile(place, key), FOLDER_TYPE, metadata), createMemorySource([]));
 }
 
-async function put(
-  { services, bucket, origin }: FolderPlace,
-  key: string,
-  kept: ObjectAttributes,
-  source: ContentSource,
-): Promise<void> {
+async function put(place: FolderPlace, key: string, kept: ObjectAttributes, source: ContentSource): Promise<void> {
+  const { services, bucket, origin } = place;
   assertObjectKey(key);
   const protection = await defaultProtection(services, bucket);
   const { contentType } = kept;
@@ -255,6 +260,7 @@ async function put(
     kind: 'object',
     contentType,
   });
+  assertNotCut(place); // the body may have arrived long before its bytes are stored
   await services.objects.put({ bucket, key, content, attributes: { ...kept, ...protection.attributes }, origin });
 }
 

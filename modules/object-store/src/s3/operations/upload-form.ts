@@ -18,6 +18,7 @@ import { xmlDocument } from '../xml-writer.ts';
 import { storeObject } from './put-object.ts';
 import { audited } from '../audited.ts';
 import { auditedChange } from '../audited-change.ts';
+import { watchBucket } from '../watch-bucket.ts';
 import { watchKey } from '../watch-key.ts';
 
 /** Limit on reading the rest of a form after its file. */
@@ -46,7 +47,8 @@ const postObject: ServiceHandler = async (context) => {
   const named = toPutRequest(request, fields, 0);
   const input = { services, caller, bucket, operation: WRITE_OBJECT } as const;
   const authType = signer === null ? null : 'POST';
-  const access = await authorize({ ...input, request: named, authType });
+  const asked = { ...input, request: named, authType } as const;
+  const access = await authorize(asked);
   const tags = readTags(fields.get('tagging'));
   const file = await openFile(form, bodyBytes, boundary);
   if (policy !== null) assertFormSize(policy, file.sizeBytes);
@@ -62,6 +64,7 @@ const postObject: ServiceHandler = async (context) => {
   };
   const { rights } = oversight;
   const endWatch = watchKey({ request, response, caller, needs: WRITE_OBJECT.needs }, { rights, credentials });
+  const endStranger = watchBucket({ request, response, input: asked });
   try {
     await audited(auditedChange('PutObject', WRITE_OBJECT.needs, put.request), put, async () => {
       const { etag, headers } = await storeObject(put, tags === null ? {} : { tags }, 'ObjectCreated:Post');
@@ -70,6 +73,7 @@ const postObject: ServiceHandler = async (context) => {
     });
   } finally {
     endWatch();
+    endStranger();
   }
 };
 

@@ -14,6 +14,7 @@ import {
 import type { FoundObject } from '../../domain/ports/objects.ts';
 import type { BucketRecord } from '../../domain/ports/records.ts';
 import { authorize, findAllowed } from '../access/authorize.ts';
+import { watchBucket } from '../watch-bucket.ts';
 import { READ_OBJECT } from '../access/rules.ts';
 import { anonymousPayload } from '../auth/payload-declaration.ts';
 import { answerObject } from '../operations/get-object.ts';
@@ -81,24 +82,30 @@ async function answer(site: WebsiteRequest, found: FoundObject, as: { status?: n
   const { request, response, services, bucket } = site;
   const { deps, configurations } = services;
   const named = { ...request, key: found.version.key, query: new RequestQuery('') };
-  const access = await authorize({ ...anonymously(site), request: named });
+  const input = { ...anonymously(site), request: named } as const;
+  const access = await authorize(input);
   const { cacheControl } = readSettings(await configurations.of(bucket), deps.config.soft_delete_days);
   const unset = found.version.attributes.headers?.['cache-control'] === undefined;
-  await answerObject(
-    {
-      request: named,
-      response,
-      services,
-      oversight: site.oversight,
-      bucket,
-      key: named.key,
-      caller: ANONYMOUS,
-      payload: anonymousPayload(named),
-      seed: null,
-      access: { ...access, loaded: found },
-    },
-    { ...as, ...(unset && cacheControl !== null ? { headers: { 'cache-control': cacheControl } } : {}) },
-  );
+  const endWatch = watchBucket({ request, response, input });
+  try {
+    await answerObject(
+      {
+        request: named,
+        response,
+        services,
+        oversight: site.oversight,
+        bucket,
+        key: named.key,
+        caller: ANONYMOUS,
+        payload: anonymousPayload(named),
+        seed: null,
+        access: { ...access, loaded: found },
+      },
+      { ...as, ...(unset && cacheControl !== null ? { headers: { 'cache-control': cacheControl } } : {}) },
+    );
+  } finally {
+    endWatch();
+  }
 }
 
 async function findPublic(site: WebsiteRequest, key: string): Promise<FoundObject | null> {

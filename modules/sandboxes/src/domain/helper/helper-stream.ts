@@ -69,7 +69,8 @@ export class HelperStream {
   }
 
   /**
-   * Sends input in pieces, each when the helper has granted credit for it. Resolves to false if the stream has ended.
+   * Sends input in pieces, each when the helper has granted credit for it. Resolves to false if the stream ended before all
+   * was sent.
    * The bytes are not copied and must not change.
    */
   async write(bytes: Uint8Array): Promise<boolean> {
@@ -83,7 +84,7 @@ export class HelperStream {
       if (room !== null) await room;
       offset += piece.length;
     }
-    return !this.#closed();
+    return true;
   }
 
   /** Signals the end of input. */

@@ -44,8 +44,12 @@ export interface Buckets {
   find(workspaceUuid: string, bucketName: string): Promise<number | null>;
   /** Whether the same bucket still exists. */
   exists(folder: NamedBucket): Promise<boolean>;
+  /** A free name for a fork of the bucket. */
+  forkName(bucketName: string): string;
   /** Forks a bucket; all or nothing. Throws an `AppError`. */
-  fork(source: NamedBucket, options: { waitMs: number; signal: AbortSignal }): Promise<NamedBucket>;
+  fork(source: NamedBucket, options: { name: string; waitMs: number; signal: AbortSignal }): Promise<NamedBucket>;
+  /** Deletes a fork, complete or not, permanently. False if the workspace has no such fork of the source. */
+  discardFork(fork: { workspaceUuid: string; bucketName: string; sourceName: string }): Promise<boolean>;
   /** Deletes a bucket and its objects, permanently. False if it is gone. */
   discard(bucket: NamedBucket): Promise<boolean>;
 }

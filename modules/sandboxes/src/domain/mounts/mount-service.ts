@@ -5,6 +5,7 @@ import type { Logger } from '@svc/telemetry';
 import type { SandboxDriver } from '../driver.ts';
 import type { SandboxRepository } from '../ports.ts';
 import type { VolumeMount } from '../sandbox.ts';
+import type { ForkCopy, NoteCopy } from '../snapshots/fork-copies.ts';
 import { mountPathFault } from '../volumes/volume.ts';
 import {
   actionsOf,
@@ -71,12 +72,13 @@ export class MountService {
 
   /**
    * Forks the buckets that the mounts write to, and leads all mounts of these buckets to the forks. Others are shared. Throws
-   * FORK_FORBIDDEN and BUCKET_NOT_FORKED; then nothing is left.
+   * FORK_FORBIDDEN and BUCKET_NOT_FORKED; then nothing is left. Notes each fork before it exists.
    */
   async fork(
     workspaceUuid: string,
     principal: Principal,
     mounts: readonly BucketMount[],
+    note: NoteCopy,
     signal: AbortSignal,
   ): Promise<readonly BucketMount[]> {
     const { buckets } = this.#deps;
@@ -88,7 +90,9 @@ export class MountService {
     const forks = new Map<number, NamedBucket>();
     try {
       for (const [bucketId, { bucket: bucketName }] of written) {
-        forks.set(bucketId, await forkBucket(buckets, { workspaceUuid, bucketName, bucketId }, signal));
+        const name = buckets.forkName(bucketName);
+        await note({ kind: 'bucket', name, sourceName: bucketName });
+        forks.set(bucketId, await forkBucket(buckets, { workspaceUuid, bucketName, bucketId }, name, signal));
       }
     } catch (error) {
       await Promise.all([...forks.values()].map((fork) => this.#discard(fork)));
@@ -124,6 +128,15 @@ export class MountService {
       if (await this.#discard({ workspaceUuid, bucketName, bucketId })) discarded.push(bucketName);
     }
     return discarded;
+  }
+
+  /** Deletes a bucket that a fork which failed made or was about to make, unless a sandbox mounts it. */
+  async removeFork({ workspaceUuid, name, sourceName }: Omit<ForkCopy, 'id' | 'kind'>): Promise<void> {
+    const { buckets, repository } = this.#deps;
+    if (buckets === null) throw new Error('the object store is switched off'); // it is tried again at the next start
+    const bucketId = await buckets.find(workspaceUuid, name);
+    if (bucketId !== null && (await repository.mountsBucket(workspaceUuid, bucketId))) return;
+    await buckets.discardFork({ workspaceUuid, bucketName: name, sourceName });
   }
 
   async #discard(bucket: NamedBucket): Promise<boolean> {
@@ -176,9 +189,14 @@ function toShared(mount: BucketMount): BucketMount {
 }
 
 /** Throws BUCKET_NOT_FORKED with the object store's reason. */
-async function forkBucket(buckets: Buckets, source: NamedBucket, signal: AbortSignal): Promise<NamedBucket> {
+async function forkBucket(
+  buckets: Buckets,
+  source: NamedBucket,
+  name: string,
+  signal: AbortSignal,
+): Promise<NamedBucket> {
   try {
-    return await buckets.fork(source, { waitMs: FORK_WAIT_MS, signal });
+    return await buckets.fork(source, { name, waitMs: FORK_WAIT_MS, signal });
   } catch (error) {
     if (!isAppError(error) || error.status >= 500) throw error;
     const details = { bucket: source.bucketName, reason: error.message, ...error.details };

@@ -10,7 +10,7 @@ const MAX_BOOTS = 8;
 export interface SandboxRestorerDeps {
   readonly context: SandboxContext;
   readonly moves: SandboxMoves;
-  readonly service: Pick<SandboxService, 'assertCanStart' | 'removeLeftover'>;
+  readonly service: Pick<SandboxService, 'assertCanStart' | 'reserveRoom' | 'removeLeftover'>;
   readonly boots: Pick<Boots, 'begin' | 'underWay'>;
 }
 
@@ -47,11 +47,22 @@ export class SandboxRestorer {
   }
 
   async #take(movable: MovableSandbox): Promise<void> {
-    const { context, moves, service, boots } = this.#deps;
-    const { node, driver, quotaLimits, watch, log } = context;
+    const { context, service } = this.#deps;
+    const { sandbox } = movable;
+    await service.assertCanStart(sandbox);
+    if ((await context.driver.snapshots?.archives?.mayContinue(sandbox.id)) !== true) return;
+    const leaveRoom = await service.reserveRoom(sandbox);
+    try {
+      await this.#move(movable);
+    } finally {
+      leaveRoom();
+    }
+  }
+
+  async #move(movable: MovableSandbox): Promise<void> {
+    const { context, moves, boots } = this.#deps;
+    const { node, quotaLimits, watch, log } = context;
     const { id, workspaceUuid, node: from } = movable.sandbox;
-    await service.assertCanStart(movable.sandbox);
-    if ((await driver.snapshots?.archives?.mayContinue(id)) !== true) return;
     const limits = await quotaLimits.readLimits(workspaceUuid);
     const outcome = await moves.move(movable, node, limits, UNREPORTED_MS);
     if ('breach' in outcome) {

@@ -5,6 +5,7 @@ import type { Sandbox, VolumeMount } from '../sandbox.ts';
 import type { VolumeService } from '../volumes/volume-service.ts';
 import type { MountService } from '../mounts/mount-service.ts';
 import type { BucketMount } from '../mounts/bucket-mount.ts';
+import type { ForkCopies } from './fork-copies.ts';
 import type { SnapshotService } from './snapshot-service.ts';
 
 export interface ForkRequest {
@@ -29,6 +30,7 @@ export interface ForkDeps {
   readonly snapshots: SnapshotService;
   readonly volumes: VolumeService;
   readonly mounts: MountService;
+  readonly forkCopies: ForkCopies;
 }
 
 /**
@@ -36,7 +38,7 @@ export interface ForkDeps {
  * of the buckets that the source writes to, and shares those that it only reads.
  */
 export async function fork(
-  { service, snapshots, volumes, mounts: mountService }: ForkDeps,
+  { service, snapshots, volumes, mounts: mountService, forkCopies }: ForkDeps,
   request: ForkRequest,
   waitMs: number,
   signal: AbortSignal,
@@ -48,16 +50,13 @@ export async function fork(
   const authorized = await mountService.authorize(workspaceUuid, principal, source.mounts);
   const snapshot = await snapshots.createForFork({ workspaceUuid, maker, sandboxId, name: null });
   const made: Sandbox[] = [];
-  const copies: VolumeMount[] = [];
-  const forkedBuckets: BucketMount[] = [];
+  const journal = forkCopies.begin(workspaceUuid);
   try {
     for (let index = 1; index <= request.count; index += 1) {
-      const mounts = await volumes.copyForFork(workspaceUuid, maker, source.volumes);
-      copies.push(...mounts);
+      const mounts = await volumes.copyForFork(workspaceUuid, maker, source.volumes, journal.note);
       const buckets = request.sharesBuckets
         ? mountService.share(authorized)
-        : await mountService.fork(workspaceUuid, principal, authorized, signal);
-      forkedBuckets.push(...buckets);
+        : await mountService.fork(workspaceUuid, principal, authorized, journal.note, signal);
       made.push(
         await service.create(
           createChildRequest(source, request, { snapshotId: snapshot.id, index, mounts, buckets }),
@@ -66,11 +65,12 @@ export async function fork(
         ),
       );
     }
-    return await Promise.all(made.map(({ id }) => service.settled(workspaceUuid, id, waitMs, signal)));
+    const settled = await Promise.all(made.map(({ id }) => service.settled(workspaceUuid, id, waitMs, signal)));
+    await journal.end();
+    return settled;
   } catch (error) {
     await Promise.allSettled(made.map(({ id }) => service.remove(workspaceUuid, id)));
-    await volumes.removeUnused(workspaceUuid, copies);
-    await mountService.discard(workspaceUuid, forkedBuckets);
+    await journal.undo();
     throw error;
   } finally {
     await snapshots.release(snapshot);

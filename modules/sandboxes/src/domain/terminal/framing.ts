@@ -33,6 +33,8 @@ export interface StartedProcess {
   readonly end: number;
   /** Screen to show before the output, if the output begins in the middle. */
   readonly screen: Snapshot | null;
+  /** Bytes of input that the process got from the connection that this one resumes; null if that is unknown. */
+  readonly inputTakenBytes: number | null;
 }
 
 /** Payload of one WebSocket frame, text or bytes. */

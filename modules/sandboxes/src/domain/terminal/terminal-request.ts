@@ -29,13 +29,20 @@ export interface SessionWish {
   readonly takeover: boolean;
   /** Lifetime without a client; null for the helper's default. */
   readonly lingerMs: number | null;
+  /** Chosen by the client for this connection; null if it never resumes it. */
+  readonly connection: string | null;
+  /** The connection of the client that broke, whose input this one continues. */
+  readonly resumes: string | null;
 }
 
 const PATH = /^\/ws\/terminal\/([^/]+)$/;
 const MAX_COMMAND_CHARACTERS = 16_384;
 const MAX_EXTENT = 1000;
 const SESSION_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
+/** Random, so that no other client has it. */
+const CONNECTION_NAME = /^[A-Za-z0-9_-]{16,64}$/;
 const NEW_SESSION = 'new';
+const SESSION_FIELDS = ['since', 'replay', 'mode', 'takeover', 'linger', 'connection', 'resumes'] as const;
 const MAX_LINGER_SECONDS = 86_400;
 
 export function isTerminalPath(pathname: string): boolean {
@@ -67,7 +74,7 @@ export function parseTerminalRequest(url: URL): TerminalRequest {
 function parseSession(query: URLSearchParams): SessionWish | null {
   const name = query.get('session');
   if (name === null) {
-    const alone = ['since', 'replay', 'mode', 'takeover', 'linger'].find((field) => query.has(field));
+    const alone = SESSION_FIELDS.find((field) => query.has(field));
     if (alone === undefined) return null;
     throw invalid(alone, 'needs a session');
   }
@@ -84,7 +91,15 @@ function parseSession(query: URLSearchParams): SessionWish | null {
     readOnly: mode === 'ro',
     takeover: flag(query, 'takeover'),
     lingerMs: linger === null ? null : Math.max(1, linger) * 1000,
+    connection: connectionName(query, 'connection'),
+    resumes: connectionName(query, 'resumes'),
   };
+}
+
+function connectionName(query: URLSearchParams, field: string): string | null {
+  const name = query.get(field);
+  if (name !== null && !CONNECTION_NAME.test(name)) throw invalid(field, 'has 16 to 64 letters, digits, _ and -');
+  return name;
 }
 
 function integer(query: URLSearchParams, field: string, most: number): number | null {

@@ -37,13 +37,14 @@ export function v1Framing(buffers: SendBuffers): Framing {
     return made;
   };
   return {
-    started: ({ pid, path, cols, rows, session, offset, end, screen }) => {
+    started: ({ pid, path, cols, rows, session, offset, end, screen, inputTakenBytes }) => {
       offsets[1] = offset;
       liveFrom = end;
       const replayed = end - offset;
       const process = { session_id: session, pid, path, cols, rows, offset, replayed };
       const drawn = screen === null ? null : announced(screen);
-      const ready = { type: 'ready', ...process, screen: drawn, input_window: INPUT_WINDOW_BYTES };
+      const input = { input_window: INPUT_WINDOW_BYTES, input_taken: inputTakenBytes };
+      const ready = { type: 'ready', ...process, screen: drawn, ...input };
       const pieces = screen === null ? [] : splitIntoPieces(screen.bytes);
       return [JSON.stringify(ready), ...pieces.map((piece) => headed(SCREEN, offset, piece))];
     },

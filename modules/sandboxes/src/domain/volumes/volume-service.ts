@@ -8,6 +8,7 @@ import type { VolumeDriver } from '../driver.ts';
 import { isVolumeId, newVolumeId, newVolumeSnapshotId } from '../identifiers.ts';
 import type { VolumeMounter } from '../ports.ts';
 import type { VolumeMount } from '../sandbox.ts';
+import type { ForkCopy, NoteCopy } from '../snapshots/fork-copies.ts';
 import { assertHasVolumes, mountPathFault, type Volume, type VolumeFilter, type VolumeKind } from './volume.ts';
 import type { VolumePage, VolumeRepository } from './volume.ts';
 
@@ -173,11 +174,12 @@ export class VolumeService {
     return mounts;
   }
 
-  /** Copies what the fork of a sandbox writes to. Volumes that it only reads are shared. Call `removeUnused` if it fails. */
+  /** Copies what the fork of a sandbox writes to. Volumes that it only reads are shared. Notes each copy before it exists. */
   async copyForFork(
     workspaceUuid: string,
     maker: NewVolume['maker'],
     mounts: readonly VolumeMount[],
+    note: NoteCopy,
   ): Promise<readonly VolumeMount[]> {
     const copies: VolumeMount[] = [];
     try {
@@ -189,6 +191,7 @@ export class VolumeService {
         const source = await this.#held(workspaceUuid, mount.name);
         const id = newVolumeId(this.#deps.context.random.bytes);
         const name = `${mount.name.slice(0, 55)}-${id.slice(-8)}`;
+        await note({ kind: 'volume', name, sourceName: mount.name });
         const copy = await this.create({ workspaceUuid, maker, name, sizeMb: null, source });
         copies.push({ ...mount, volumeId: copy.id, name: copy.name });
       }
@@ -197,6 +200,13 @@ export class VolumeService {
       await this.removeUnused(workspaceUuid, copies);
       throw error;
     }
+  }
+
+  /** Deletes a volume that a fork which failed made or was about to make, unless a sandbox mounts it. */
+  async removeCopy({ workspaceUuid, name }: Omit<ForkCopy, 'id' | 'kind'>): Promise<void> {
+    const volume = await this.#deps.repository.find(workspaceUuid, name);
+    if (volume === null || volume.sourceId === null || !isVolumeId(volume.sourceId)) return;
+    await this.removeUnused(workspaceUuid, [{ volumeId: volume.id, name, path: '', readOnly: false }]);
   }
 
   /** Those of the mounts whose volumes are copies of other volumes, as only forks have. */

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { isIPv6 } from 'node:net';
-import { ANY_NAME } from '../../domain/egress-hosts.ts';
-import { complementOf, egressRange, rangesOf } from '../../domain/egress-ranges.ts';
+import { ANY_NAME, deniedRanges, everythingExcept } from '../../domain/egress-hosts.ts';
+import { egressRange } from '../../domain/egress-ranges.ts';
 import { sandboxErrors } from '../../errors.ts';
 import { egressTargets } from '../../routes/create-request.ts';
 
@@ -34,15 +34,14 @@ export function egressOf(
   });
   if (isOpen === false) denied.push(ALL_TRAFFIC);
   if (denied.length === 0 || allowed.includes(ALL_TRAFFIC)) return null;
-  const rest = complementOf(denied);
-  return rest.length === 0 ? allowed : [...new Set([ANY_NAME, ...rest, ...allowed])];
+  return [...new Set([...everythingExcept(denied), ...allowed])];
 }
 
 /** The reverse of `egressOf`, as clients see it. */
 export function toEgressView(allow: readonly string[] | null): { allowOut?: string[]; denyOut?: string[] } {
   if (allow === null) return {};
   if (!allow.includes(ANY_NAME)) return { allowOut: [...allow], denyOut: [ALL_TRAFFIC] };
-  const denyOut = complementOf(rangesOf(allow));
+  const denyOut = deniedRanges(allow);
   const allowOut = allow.filter((each) => each !== ANY_NAME && !each.includes('/'));
   return { ...(allowOut.length === 0 ? {} : { allowOut }), ...(denyOut.length === 0 ? {} : { denyOut }) };
 }

@@ -9,6 +9,7 @@ import type { CommandService } from '../../domain/exec/command-service.ts';
 import type { FileService } from '../../domain/files/file-service.ts';
 import type { SandboxPhase } from '../../domain/ports.ts';
 import type { Sandbox } from '../../domain/sandbox.ts';
+import type { ForkCopies } from '../../domain/snapshots/fork-copies.ts';
 import type { SandboxService } from '../../domain/sandbox-service.ts';
 import { sandboxErrors } from '../../errors.ts';
 import { goneSignal } from '../../routes/request-signal.ts';
@@ -31,6 +32,7 @@ export interface ControlDeps extends CreateDeps, AddressDeps {
   readonly files: FileService;
   readonly commands: CommandService;
   readonly mounts: MountService;
+  readonly forkCopies: ForkCopies;
   readonly clock: Clock;
   readonly context: SandboxContext;
   readonly createLimiter: CallerLimiter;

@@ -15,8 +15,8 @@ const TYPES = [
   'application/connect+json',
   'application/connect+proto',
 ] as const;
-/** The library answers a message that it cannot decode with `internal`; `unknown` would be an error of our methods. */
-const ERRORS = ['invalid_argument', 'resource_exhausted', 'unimplemented', 'internal'];
+/** `internal` and `unknown` would be errors of our methods. */
+const ERRORS = ['invalid_argument', 'resource_exhausted', 'unimplemented'];
 /** Messages of JavaScript's own errors, which tell a fault from a refusal. */
 const FAULTS = /Cannot |is not a function|is not iterable|not defined|Invalid array length|call stack/;
 /** By the first byte of an input. */

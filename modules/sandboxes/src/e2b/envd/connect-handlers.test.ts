@@ -69,3 +69,65 @@ it('ends without an error in time', async () => {
   });
   expect(received).toEqual([{ event: { keepalive: {} } }, {}]);
 });
+
+/** Calls a method with bytes that are no message of protobuf. */
+async function callWrongly(method: RpcMethod, name: string, contentType: string, bytes: Buffer) {
+  const service = { name: 'process.Process', describe: describeProcess, methods: { [name]: method } };
+  const handler = (await createConnectHandlers([service])).get(`/process.Process/${name}`);
+  const response = await handler?.({
+    httpVersion: '1.1',
+    method: 'POST',
+    host: 'localhost',
+    header: new Headers({ 'content-type': contentType }),
+    body: (async function* () {
+      yield bytes;
+    })(),
+    signal: new AbortController().signal,
+    sandbox: {} as Sandbox, // no method looks at it
+    cut: () => undefined,
+  });
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of response?.body ?? []) chunks.push(chunk);
+  return { status: response?.status, bytes: Buffer.concat(chunks) };
+}
+
+/** A field with a length beyond the end. */
+const MALFORMED = Buffer.from([0x0a, 0xff, 0x01]);
+
+function enveloped(message: Buffer): Buffer {
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(message.length, 1);
+  return Buffer.concat([head, message]);
+}
+
+it('answers a malformed binary message with invalid_argument, in every kind of call', async () => {
+  const action = 'sandbox:exec';
+  const refused = { code: 'invalid_argument', message: expect.stringContaining('parse binary') };
+  const unary = await callWrongly({ action, unary: async () => ({}) }, 'SendInput', 'application/proto', MALFORMED);
+  expect([unary.status, JSON.parse(unary.bytes.toString())]).toEqual([400, refused]);
+  async function* stream(): AsyncGenerator<object> {
+    yield EVENT;
+  }
+  const binary = 'application/connect+proto';
+  const streamed = await callWrongly({ action, stream }, 'Start', binary, enveloped(MALFORMED));
+  expect(parseEnvelopes(streamed.bytes)).toEqual([{ error: refused }]);
+  const collect = async (messages: AsyncIterable<unknown>): Promise<object> => {
+    for await (const _message of messages);
+    return {};
+  };
+  const collected = await callWrongly({ action, collect }, 'StreamInput', binary, enveloped(MALFORMED));
+  expect(parseEnvelopes(collected.bytes)).toEqual([{ error: refused }]);
+});
+
+it('keeps the errors of its methods', async () => {
+  const fail = async (): Promise<object> => {
+    throw new Error('a fault of ours');
+  };
+  const failed = await callWrongly(
+    { action: 'sandbox:exec', unary: fail },
+    'SendInput',
+    'application/proto',
+    Buffer.alloc(0),
+  );
+  expect([failed.status, JSON.parse(failed.bytes.toString())]).toMatchObject([500, { code: 'internal' }]);
+});

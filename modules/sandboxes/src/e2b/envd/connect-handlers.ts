@@ -61,6 +61,13 @@ export type ConnectHandler = (request: ConnectRequest) => Promise<UniversalServe
 const SANDBOX = createContextKey<Sandbox | null>(null);
 const CUT = createContextKey<() => void>(() => undefined);
 
+/** Whether the message of a call was decoded, so that its method was called. */
+interface Progress {
+  isDecoded: boolean;
+}
+
+const PROGRESS = createContextKey<Progress>({ isDecoded: false });
+
 /** Creates a handler for each method, by path. */
 export async function createConnectHandlers(
   services: readonly RpcService[],
@@ -85,14 +92,86 @@ export async function createConnectHandlers(
   return new Map(
     router.handlers.map((handler) => [
       handler.requestPath,
-      ({ host, sandbox, cut, ...request }) =>
-        handler({
+      async ({ host, sandbox, cut, ...request }) => {
+        const progress = { isDecoded: false };
+        const response = await handler({
           ...request,
           url: `http://${host}${handler.requestPath}`,
-          contextValues: createContextValues().set(SANDBOX, sandbox).set(CUT, cut),
-        }),
+          contextValues: createContextValues().set(SANDBOX, sandbox).set(CUT, cut).set(PROGRESS, progress),
+        });
+        return blameClient(response, progress);
+      },
     ]),
   );
+}
+
+/**
+ * The library answers a binary message that it cannot decode with `internal`. Until the method is called, every error is
+ * that of the request, so that such an answer becomes `invalid_argument`, like the one to malformed JSON.
+ */
+function blameClient(response: UniversalServerResponse, progress: Progress): UniversalServerResponse {
+  const { body } = response;
+  if (body === undefined) return response;
+  if (response.status === INTERNAL_STATUS && !progress.isDecoded) {
+    return { ...response, status: 400, header: withoutLength(response.header), body: rewritten(body) };
+  }
+  return response.status === 200 && isStream(response) ? { ...response, body: watched(body, progress) } : response;
+}
+
+const INTERNAL_STATUS = 500;
+
+function isStream({ header }: UniversalServerResponse): boolean {
+  return header?.get('content-type')?.startsWith('application/connect+') === true;
+}
+
+function withoutLength(header: Headers | undefined): Headers {
+  const kept = new Headers(header);
+  kept.delete('content-length');
+  return kept;
+}
+
+async function* rewritten(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk); // an error of the library, which is short
+  yield Buffer.from(JSON.stringify(asClientError(Buffer.concat(chunks).toString())));
+}
+
+/** A stream whose first envelope is its end carries the error there. */
+async function* watched(body: AsyncIterable<Uint8Array>, progress: Progress): AsyncGenerator<Uint8Array, void> {
+  for await (const chunk of body) {
+    if (progress.isDecoded || ((chunk[0] ?? 0) & END_OF_STREAM) === 0) {
+      yield chunk;
+      continue;
+    }
+    const { error, ...rest } = JSON.parse(Buffer.from(chunk.subarray(ENVELOPE_BYTES)).toString()) as {
+      error?: object;
+    }; // as the library writes it
+    const end = Buffer.from(
+      JSON.stringify({ ...rest, ...(error !== undefined && { error: asClientError(JSON.stringify(error)) }) }),
+    );
+    const head = Buffer.alloc(ENVELOPE_BYTES);
+    head.writeUInt8(END_OF_STREAM);
+    head.writeUInt32BE(end.length, 1);
+    yield Buffer.concat([head, end]);
+  }
+}
+
+const ENVELOPE_BYTES = 5;
+const END_OF_STREAM = 0b10;
+
+function asClientError(text: string): object {
+  const error = JSON.parse(text) as { code?: string }; // as the library writes it
+  return error.code === 'internal' ? { ...error, code: 'invalid_argument' } : error;
+}
+
+/** Messages of a stream are decoded while the method reads them. */
+async function* decoded(messages: AsyncIterable<unknown>): AsyncGenerator<unknown, void> {
+  try {
+    yield* messages;
+  } catch (error) {
+    if (!(error instanceof ConnectError) || error.code !== Code.Internal) throw error;
+    throw new ConnectError(error.rawMessage, Code.InvalidArgument, undefined, undefined, error);
+  }
 }
 
 function implement(method: RpcMethod): unknown {
@@ -108,7 +187,7 @@ function implement(method: RpcMethod): unknown {
   if ('collect' in method) {
     return async (messages: AsyncIterable<unknown>, context: HandlerContext) => {
       try {
-        return await method.collect(messages, callOf(context));
+        return await method.collect(decoded(messages), callOf(context));
       } catch (error) {
         return rethrow(error);
       }
@@ -140,6 +219,7 @@ function rethrow(error: unknown): never {
 }
 
 function callOf({ values, signal, requestHeader, timeoutMs }: HandlerContext): Call {
+  values.get(PROGRESS).isDecoded = true;
   const sandbox = values.get(SANDBOX);
   if (sandbox === null) throw sandboxErrors.SANDBOX_TOKEN_INVALID();
   const asked = Number(requestHeader.get('keepalive-ping-interval') ?? DEFAULT_KEEPALIVE_SECONDS);

@@ -54,7 +54,12 @@ export class MountServer {
     try {
       if (buckets === null) throw sandboxErrors.MOUNT_GONE();
       const key = `${sandboxId}/${index}`;
-      const mount = this.#held.get(key) ?? (await this.#open(key, sandboxId, index));
+      let mount = this.#held.get(key);
+      while (mount === undefined) {
+        await this.#open(key, sandboxId, index);
+        mount = this.#held.get(key); // none if its right was lost in the meantime
+      }
+      if (response.closed) return this.#leave(key, mount, response); // no event ends its stay in the mount
       mount.cancelTimer();
       mount.responses.add(response);
       response.once('close', () => this.#leave(key, mount, response));
@@ -73,7 +78,8 @@ export class MountServer {
     for (const [key, mount] of this.#held) this.#drop(key, mount);
   }
 
-  async #open(key: string, sandboxId: string, index: number): Promise<HeldMount> {
+  /** Holds the right of a mount from now on. Throws if there is none. */
+  async #open(key: string, sandboxId: string, index: number): Promise<void> {
     const { repository, clock, rights } = this.#deps;
     const confirmedAtMs = clock.nowMs();
     const sandbox = await repository.find(sandboxId);
@@ -81,8 +87,7 @@ export class MountServer {
     if (sandbox === null || mount === undefined || sandbox.removedAt !== null) throw sandboxErrors.MOUNT_GONE();
     const right = this.#rightOf(sandbox.workspaceUuid, mount, confirmedAtMs);
     await right.check();
-    const known = this.#held.get(key);
-    if (known !== undefined) return known; // another request was faster
+    if (this.#held.has(key)) return; // another request was faster
     const held: HeldMount = {
       folder: servedFolder(sandbox.workspaceUuid, mount),
       responses: new Set(),
@@ -91,7 +96,6 @@ export class MountServer {
     };
     held.release = rights.hold(right, () => this.#drop(key, held));
     this.#held.set(key, held);
-    return held;
   }
 
   #rightOf(workspaceUuid: string, mount: BucketMount, confirmedAtMs: number): HeldRight {

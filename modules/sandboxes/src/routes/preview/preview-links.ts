@@ -98,6 +98,11 @@ export class PreviewLinks {
     }
   }
 
+  /** Requires links or tokens again, and cuts connections without them. */
+  async unpublish(sandboxId: string): Promise<void> {
+    await this.revoke(sandboxId, EVERY_PORT);
+  }
+
   /** Whether every port is open without a signature. */
   async isPublic(sandboxId: string): Promise<boolean> {
     return (await this.#all(sandboxId)).some(({ port }) => port === EVERY_PORT);

@@ -14,6 +14,7 @@ import type { SendBuffers } from '../../domain/terminal/send-buffers.ts';
 const MAX_PENDING_INPUT_BYTES = 1024 * 1024;
 /** Input is acked in steps, not for each key. */
 const ACKNOWLEDGE_EVERY_BYTES = 64 * 1024;
+const INPUT_GRACE_MS = 1_000;
 
 export interface TerminalConnectionOptions {
   readonly socket: WebSocket;
@@ -23,6 +24,8 @@ export interface TerminalConnectionOptions {
   readonly open: (listener: TerminalListener) => ProcessStream;
   /** Name of the session that outlives this client, or null. */
   readonly session: string | null;
+  /** Of the connection that this one resumes; null if that is unknown. */
+  readonly inputTakenBytes: number | null;
   readonly readOnly: boolean;
   readonly acknowledges: boolean;
   readonly cols: number;
@@ -49,6 +52,8 @@ export class TerminalConnection {
   #input: Promise<unknown> = Promise.resolve();
   #pendingInputBytes = 0;
   #unacknowledgedBytes = 0;
+  #takenBytes = 0;
+  #takesInput = true;
   #hasStarted = false;
 
   constructor(options: TerminalConnectionOptions) {
@@ -84,6 +89,24 @@ export class TerminalConnection {
     this.#options.socket.close(code, reason);
   }
 
+  /** Closes the connection once its client knows how much of its input was taken, so that it can send the rest elsewhere. */
+  async handOver(code: number, reason: string): Promise<void> {
+    this.#takesInput = false;
+    await this.#input;
+    this.#reportTaken();
+    this.close(code, reason);
+  }
+
+  /** Takes no more input. Resolves with the bytes that the process got. */
+  async endInput(): Promise<number> {
+    this.#takesInput = false;
+    const gone = setTimeout(() => this.terminate(), INPUT_GRACE_MS); // a program that reads nothing holds its input back
+    await this.#input;
+    clearTimeout(gone);
+    this.terminate();
+    return this.#takenBytes;
+  }
+
   terminate(): void {
     this.#options.socket.terminate();
   }
@@ -98,14 +121,15 @@ export class TerminalConnection {
   }
 
   #started({ pid, path, offset, end }: Readonly<Record<string, unknown>>): void {
-    const { framing, cols, rows, session } = this.#options;
+    const { framing, cols, rows, session, inputTakenBytes } = this.#options;
     const from = parseCount(offset);
     const process = { pid: parseCount(pid), path: typeof path === 'string' ? path.slice(0, 4096) : '', cols, rows };
     const screen = this.#screen;
     this.#screen = null;
     this.#hasStarted = true;
     if (screen !== null) this.#credit.screen(screen.bytes.length);
-    this.#send(framing.started({ ...process, session, offset: from, end: Math.max(from, parseCount(end)), screen }), 0);
+    const output = { offset: from, end: Math.max(from, parseCount(end)), screen };
+    this.#send(framing.started({ ...process, session, ...output, inputTakenBytes }), 0);
   }
 
   /** Counts the bytes as taken once the last of their frames has left this process. */
@@ -148,7 +172,9 @@ export class TerminalConnection {
     }
   }
 
+  /** What follows the end of the input is the client's to send again. */
   #applyInput(input: Extract<ClientInput, { kind: 'stdin' | 'resize' | 'signal' | 'eof' }>): void {
+    if (!this.#takesInput) return;
     if (input.kind !== 'resize') this.#options.used(); // resizing a window is not activity
     switch (input.kind) {
       case 'stdin':
@@ -172,18 +198,22 @@ export class TerminalConnection {
     if (this.#pendingInputBytes > MAX_PENDING_INPUT_BYTES) socket.pause();
     this.#input = this.#input
       .then(() => this.#stream.write(bytes))
-      .then(() => {
+      .then((isTaken) => {
         this.#pendingInputBytes -= bytes.length;
-        this.#acknowledge(bytes.length);
+        if (isTaken) this.#acknowledge(bytes.length);
         if (this.#pendingInputBytes <= MAX_PENDING_INPUT_BYTES && socket.isPaused) socket.resume();
       });
   }
 
   #acknowledge(bytes: number): void {
-    const { framing, acknowledges } = this.#options;
+    this.#takenBytes += bytes;
     this.#unacknowledgedBytes += bytes;
-    if (!acknowledges || this.#unacknowledgedBytes < ACKNOWLEDGE_EVERY_BYTES) return;
-    this.#send(framing.taken(this.#unacknowledgedBytes), 0);
+    if (this.#unacknowledgedBytes >= ACKNOWLEDGE_EVERY_BYTES) this.#reportTaken();
+  }
+
+  #reportTaken(): void {
+    const { framing, acknowledges } = this.#options;
+    if (acknowledges && this.#unacknowledgedBytes > 0) this.#send(framing.taken(this.#unacknowledgedBytes), 0);
     this.#unacknowledgedBytes = 0;
   }
 
@@ -194,7 +224,7 @@ export class TerminalConnection {
     if (!outcome.ok && (outcome.code === 'LOST' || outcome.code === 'DETACHED' || outcome.code === 'ABORTED')) {
       if (socket.readyState !== socket.OPEN) return;
       const { code, reason } = await lostClose();
-      socket.close(code, reason);
+      await this.handOver(code, reason);
       return;
     }
     if (!outcome.ok && outcome.code === 'NO_SUCH_SESSION') {

@@ -25,6 +25,7 @@ import { recordTerminal } from '../../domain/terminal/terminal-events.ts';
 import type { Admitted, TerminalAdmission } from './terminal-admission.ts';
 import type { TerminalSlots } from '../../domain/terminal/terminal-slots.ts';
 import { TerminalConnection } from './terminal-connection.ts';
+import { TypedInput } from '../../domain/terminal/typed-input.ts';
 import { SANDBOX_V1, v1Framing } from '../../domain/terminal/v1-framing.ts';
 
 const HOLD_WHILE_CREATING_MS = 60_000;
@@ -65,6 +66,7 @@ export class TerminalHub implements UpgradeRoute {
   });
   readonly #open = new Map<TerminalConnection, Place>();
   readonly #buffers = new SendBuffers();
+  readonly #typed = new TypedInput();
   #cancelHeartbeat: () => void = () => undefined;
   #closing = false;
 
@@ -89,12 +91,13 @@ export class TerminalHub implements UpgradeRoute {
     }
     const session =
       wanted.session === null ? null : await findSession(connection, wanted.session, this.#options.random.bytes);
+    const inputTakenBytes = await this.#takenBytes({ sandboxId: ready.id, session }, wanted);
     const release = await this.#options.slots.take(ready);
     if (socket.destroyed) return release();
     let isJoined = false; // `ws` calls back synchronously unless it rejects the handshake
     this.#server.handleUpgrade(request, socket, upgrade.head, (webSocket) => {
       isJoined = true;
-      this.#join(webSocket, { sandbox: ready, held }, wanted, session, release);
+      this.#join(webSocket, { sandbox: ready, held }, { ...wanted, inputTakenBytes }, session, release);
     });
     if (!isJoined) release();
   }
@@ -117,7 +120,7 @@ export class TerminalHub implements UpgradeRoute {
     this.#closing = true;
     this.#cancelHeartbeat();
     const terminals = [...this.#open.keys()];
-    for (const terminal of terminals) terminal.close(TERMINAL_CLOSE_CODES.restarting, 'the platform restarts');
+    for (const terminal of terminals) void terminal.handOver(TERMINAL_CLOSE_CODES.restarting, 'the platform restarts');
     const cancel = this.#options.clock.setTimer(() => {
       for (const terminal of terminals) terminal.terminate();
     }, CLOSE_GRACE_MS);
@@ -158,7 +161,7 @@ export class TerminalHub implements UpgradeRoute {
   #join(
     socket: WebSocket,
     { sandbox, held }: Admitted,
-    wanted: TerminalRequest,
+    wanted: TerminalRequest & { readonly inputTakenBytes: number | null },
     session: string | null,
     release: () => void,
   ): void {
@@ -180,6 +183,7 @@ export class TerminalHub implements UpgradeRoute {
       framing: isV1 ? v1Framing(this.#buffers) : defaultFraming(wanted.encoding, this.#buffers),
       buffers: this.#buffers,
       session,
+      inputTakenBytes: wanted.inputTakenBytes,
       readOnly: wanted.session?.readOnly ?? false,
       acknowledges: isV1 && wanted.acknowledges,
       cols: wanted.cols,
@@ -189,14 +193,24 @@ export class TerminalHub implements UpgradeRoute {
       lostClose: () => this.#findClose(sandbox.id),
     });
     this.#open.set(terminal, place);
+    const name = wanted.session?.connection ?? null;
+    const endTyped = name === null ? () => undefined : this.#typed.follow(placeName(place), name, terminal);
     held.farewell(() => terminal.close(TERMINAL_CLOSE_CODES.revoked, 'the right to this terminal was taken'));
     const recordEnd = recordTerminal(this.#options.recorder, sandbox, wanted, session);
-    void terminal.closed.finally(release);
+    void terminal.closed.finally(() => {
+      endTyped();
+      release();
+    });
     void terminal.over.finally(() => {
       this.#open.delete(terminal);
       endActivity();
       recordEnd();
     });
+  }
+
+  async #takenBytes(place: Place, { session }: TerminalRequest): Promise<number | null> {
+    const resumed = session?.resumes ?? null;
+    return resumed === null ? null : await this.#typed.takenBytes(placeName(place), resumed);
   }
 
   #sendAway({ sandboxId, session }: Place): void {
@@ -214,6 +228,10 @@ export class TerminalHub implements UpgradeRoute {
     if (sandbox.status === 'stopped') return { code: TERMINAL_CLOSE_CODES.stopped, reason: 'the sandbox was stopped' };
     return { code: TERMINAL_CLOSE_CODES.lost, reason: 'the sandbox went away' };
   }
+}
+
+function placeName({ sandboxId, session }: Place): string {
+  return `${sandboxId} ${session ?? ''}`;
 }
 
 function openProcess(

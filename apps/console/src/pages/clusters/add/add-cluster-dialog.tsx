@@ -1,17 +1,18 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useRef, useState, type FormEvent } from 'react';
-import { clustersKey, useClusters } from '../../../api/clusters.ts';
+import { clustersKey, useClusters, clusterQuery } from '../../../api/clusters.ts';
 import { paths } from '../../../routes/paths.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../../ui/dialog.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import { FormError } from '../../../ui/form-error.tsx';
-import { AgentArrival } from './agent-arrival.tsx';
 import { InstallSteps } from './install-steps.tsx';
 import { nameFault } from './cluster-name.ts';
-import type { RotatedToken } from '@svc/sdk';
+import type { RotatedToken, ClusterInfo } from '@svc/sdk';
+import { Status } from '../../../ui/badge.tsx';
+import styles from './add.module.css';
 
 /** Asks for a name, then shows the agent's token and install commands once, until the agent connects. */
 export function AddClusterDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
@@ -110,4 +111,33 @@ export function Connect({ issued, onClose }: { issued: RotatedToken; onClose: ()
       </DialogActions>
     </>
   );
+}
+
+/** Waits for the agent and reports when it is connected. */
+function AgentArrival({ clusterId }: { clusterId: string }) {
+  const api = useClusters();
+  const workspace = useWorkspace();
+  const { data } = useQuery(clusterQuery(api, workspace, clusterId));
+  return (
+    <p className={styles['arrival']} role="status">
+      {data?.connected === true ? (
+        <>
+          <Status tone="ok" live>
+            Agent connected
+          </Status>
+          <span className="muted">{formatVersions(data)}</span>
+        </>
+      ) : (
+        <Status tone="warn" live>
+          Waiting for the agent to connect…
+        </Status>
+      )}
+    </p>
+  );
+}
+
+function formatVersions({ agent_version: agent, kubernetes_version: kubernetes }: ClusterInfo): string {
+  return [agent === null ? '' : `Agent ${agent}`, kubernetes === null ? '' : `Kubernetes ${kubernetes}`]
+    .filter((each) => each !== '')
+    .join(', ');
 }

@@ -62,7 +62,7 @@ const COLUMNS: readonly Column<ClusterEvent>[] = [
     id: 'type',
     header: 'Event',
     width: '11.5rem',
-    narrowWidth: '10rem',
+    narrowWidth: '8.5rem',
     cell: ({ event_type: type }) => {
       const { label, tone } = eventLabel(type);
       return <Status tone={tone}>{label}</Status>;
@@ -87,7 +87,7 @@ const COLUMNS: readonly Column<ClusterEvent>[] = [
     id: 'when',
     header: 'Age',
     width: '7.5rem',
-    narrowWidth: '6.5rem',
+    narrowWidth: '6rem',
     cell: ({ occurred_at: at }) => <RelativeTime at={at} />,
   },
   {

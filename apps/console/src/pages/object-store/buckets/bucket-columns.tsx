@@ -53,8 +53,10 @@ function NameCell({ workspace, bucket }: { workspace: Workspace; bucket: Bucket 
         {bucket.name}
       </Link>
       {bucket.publicDefault && <Badge tone="warn">public</Badge>}
-      {bucket.versioning === 'enabled' && <Badge>versioned</Badge>}
-      {bucket.encryption_mode === 'sse-s3' && <Badge>encrypted</Badge>}
+      <span className={styles['features']}>
+        {bucket.versioning === 'enabled' && <Badge>versioned</Badge>}
+        {bucket.encryption_mode === 'sse-s3' && <Badge>encrypted</Badge>}
+      </span>
     </span>
   );
 }

@@ -1,6 +1,7 @@
 import type { AccessKey } from '@svc/sdk';
 import { Badge, Status, type Tone } from '../../../ui/badge.tsx';
 import { Button } from '../../../ui/button.tsx';
+import { TwoLines } from '../../../ui/list.tsx';
 import type { Column } from '../../../ui/table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import styles from '../buckets/buckets.module.css';
@@ -18,15 +19,16 @@ export function keyColumns(onRevoke: (key: AccessKey) => void): Column<AccessKey
       id: 'label',
       header: 'Label',
       cell: (key) => (
-        <span className={styles['name']}>
-          {key.label} <code className="muted">{key.accessKeyId}</code>
-        </span>
+        <TwoLines title={key.accessKeyId} under={<code>{key.accessKeyId}</code>}>
+          {key.label}
+        </TwoLines>
       ),
     },
     {
       id: 'permissions',
       header: 'Permissions',
       width: '9.5rem',
+      wideOnly: true,
       cell: ({ permissions }) => (
         <span className={styles['badges']}>
           {permissions.map((permission) => (
@@ -38,7 +40,7 @@ export function keyColumns(onRevoke: (key: AccessKey) => void): Column<AccessKey
     {
       id: 'status',
       header: 'Status',
-      width: '7rem',
+      width: '6.5rem',
       cell: ({ status, status_reason: reason }) => (
         <span title={reason ?? undefined}>
           <Status tone={TONES[status]}>{status}</Status>
@@ -48,28 +50,28 @@ export function keyColumns(onRevoke: (key: AccessKey) => void): Column<AccessKey
     {
       id: 'creator',
       header: 'Created by',
-      width: '10rem',
+      width: '9rem',
       wideOnly: true,
       cell: ({ created_by_name: name, created_by: id }) => (name === '' ? <code className="muted">{id}</code> : name),
     },
     {
       id: 'buckets',
       header: 'Buckets',
-      width: '10rem',
+      width: '8rem',
       wideOnly: true,
       cell: ({ buckets }) => (reachesAll(buckets) ? <span className="muted">All</span> : buckets.join(', ')),
     },
     {
       id: 'used',
       header: 'Last used',
-      width: '7.5rem',
+      width: '7rem',
       wideOnly: true,
       cell: ({ last_used_at: at }) => (at === null ? <span className="muted">Never</span> : <RelativeTime at={at} />),
     },
     {
       id: 'expires',
       header: 'Expires',
-      width: '7rem',
+      width: '6rem',
       wideOnly: true,
       cell: ({ expires_at: at }) => (at === null ? <span className="muted">Never</span> : <RelativeTime at={at} />),
     },

@@ -18,6 +18,7 @@ import { EmptyState } from '../../../ui/states.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import { NotRunning } from '../detail/not-running.tsx';
 import { OpenPorts } from './open-ports.tsx';
+import { PublicPorts } from './public-ports.tsx';
 import styles from './ports.module.css';
 
 const LIFETIMES = [
@@ -62,6 +63,7 @@ function Ports({ sandbox }: { sandbox: Sandbox }) {
       {links.map((link) => (
         <PortLink key={link.id} link={link} />
       ))}
+      <PublicPorts sandbox={sandbox.id} />
       <OpenPorts
         sandbox={sandbox.id}
         onClosed={(port) => setLinks((before) => before.filter((link) => link.port !== port))}

@@ -62,7 +62,7 @@ const ON_DRAIN = { stop: 'Stop', snapshot: 'Stop and take a snapshot', move: 'Mo
 type Fact = readonly [name: string, value: ReactNode];
 
 function renderFacts(sandbox: Sandbox): Fact[] {
-  const { resources, egress_allow: allowed } = sandbox;
+  const { resources } = sandbox;
   const reason = reasonLabel(sandbox.state_reason);
   const at = (time: string | null): ReactNode => (time === null ? 'Never' : <AbsoluteTime at={time} />);
   return [
@@ -91,10 +91,16 @@ function renderFacts(sandbox: Sandbox): Fact[] {
         ] as const,
     ),
     ['Process limit', formatCount(resources.pids)],
-    ['Network', sandbox.network === 'none' ? 'None' : (allowed?.join(', ') ?? 'Public internet')],
+    ['Network', describeNetwork(sandbox)],
     ...(sandbox.cluster === null ? [] : [['Cluster', sandbox.cluster] as const]),
     ['Isolation', `${sandbox.driver}, ${sandbox.shares_kernel ? 'shared host kernel' : 'gVisor'}`],
   ];
+}
+
+function describeNetwork({ network, egress_allow: allowed, egress_deny: denied }: Sandbox): string {
+  if (network === 'none') return 'None';
+  if (denied.length > 0) return `Public internet except ${denied.join(', ')}`;
+  return allowed?.join(', ') ?? 'Public internet';
 }
 
 function Pairs({ title, pairs, none }: { title: string; pairs: Readonly<Record<string, string>>; none: string }) {

@@ -1,6 +1,7 @@
 import { NotFoundError, type Template, type TemplateBuild } from '@svc/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
+import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { templateQuery, useSandboxes } from '../../../api/sandboxes.ts';
 import { MissingPage } from '../../../layouts/missing-page.tsx';
@@ -8,6 +9,7 @@ import { paths } from '../../../routes/paths.ts';
 import { mayWrite } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Button } from '../../../ui/button.tsx';
+import { formatBytes } from '../../../ui/format-bytes.ts';
 import { Definitions, Page, Panel, Section } from '../../../ui/page.tsx';
 import { ErrorState, LoadingRegion } from '../../../ui/states.tsx';
 import { Table, type Column } from '../../../ui/table.tsx';
@@ -15,6 +17,8 @@ import { RelativeTime } from '../../../ui/time.tsx';
 import { BuildLog } from './build-log.tsx';
 import { BuildStatus } from './build-status.tsx';
 import { NewFromTemplateDialog } from './template-dialogs.tsx';
+
+const MIB = 1024 ** 2;
 
 /** A template with its builds and the log of one of them. */
 export function TemplatePage() {
@@ -46,14 +50,14 @@ function LoadedTemplate({ template }: { template: Template }) {
       actions={
         mayWrite(workspace) &&
         template.tags.length > 0 && (
-          <Button variant="primary" onClick={() => setCreating(true)}>
+          <Button variant="primary" icon={<Plus size={15} />} onClick={() => setCreating(true)}>
             New sandbox
           </Button>
         )
       }
     >
       {shown !== undefined && (
-        <Section title="Log" description={`Of build ${shown.id}`}>
+        <Section title="Log" description={`Build ${shown.id}`}>
           {shown.error !== null && <ErrorState error={new Error(describeFailure(shown.error))} />}
           <BuildLog key={shown.id} name={template.name} buildId={shown.id} />
         </Section>
@@ -114,13 +118,13 @@ function columnsOf({ tags }: Template, show: (id: string) => void): Column<Templ
 function factsOf(build: TemplateBuild): (readonly [string, string])[] {
   const { cpu, memory_mb: memory, disk_mb: disk } = build.resources;
   return [
-    ['Steps', `${build.steps ?? 0}, ${build.cached_steps ?? 0} from the cache`],
+    ['Steps', `${build.steps ?? 0}, of which ${build.cached_steps ?? 0} cached`],
     ['User', build.user ?? 'root'],
     ['Working folder', build.workdir ?? '/'],
     ['Start command', build.start_command?.join(' ') ?? 'None'],
     ['Ready check', build.ready_command ?? 'None'],
     ['Ports', build.ports.join(', ') || 'None'],
-    ['Resources', `${cpu} CPUs, ${memory} MiB memory, ${disk} MiB disk`],
+    ['Resources', `${cpu} CPU, ${formatBytes(memory * MIB)} memory, ${formatBytes(disk * MIB)} disk`],
   ];
 }
 

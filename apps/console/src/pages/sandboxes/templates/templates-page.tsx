@@ -75,6 +75,7 @@ function columnsOf(workspace: string, actions: TemplateActions | null): Column<T
       id: 'status',
       header: 'Newest build',
       width: '9rem',
+      wideOnly: true,
       cell: ({ builds: [latest] }) => latest !== undefined && <BuildStatus status={latest.status} />,
     },
     {

@@ -1,6 +1,6 @@
 import type { Volume } from '@svc/sdk';
 import { useQuery } from '@tanstack/react-query';
-import { HardDrive } from 'lucide-react';
+import { HardDrive, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useSandboxes, volumesQuery } from '../../../api/sandboxes.ts';
 import { mayWrite } from '../../../session/administers.ts';
@@ -31,7 +31,7 @@ export function VolumesPage() {
       navigation={<SandboxesTabs current="volumes" />}
       actions={
         actions !== null && (
-          <Button variant="primary" onClick={() => setCreating(true)}>
+          <Button variant="primary" icon={<Plus size={15} />} onClick={() => setCreating(true)}>
             New volume
           </Button>
         )

@@ -62,7 +62,6 @@ export class LocalPreparedStarts implements PreparedStarts {
     this.#hits += 1;
     this.#ready = this.#ready.slice(1);
     this.#taken.add(found);
-    this.#refill();
     return found;
   }
 
@@ -74,7 +73,7 @@ export class LocalPreparedStarts implements PreparedStarts {
 
   /** Forgets a taken id whose sandbox is removed. */
   forget(id: string): void {
-    this.#taken.delete(id);
+    if (this.#taken.delete(id)) this.#refill();
   }
 
   /** Drops all prepared starts, which ended with the launcher. The next launcher cleans up, and new ones are made. */

@@ -1,7 +1,9 @@
+import { hash } from 'node:crypto';
 import { chmod, copyFile, mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import type { HelperBinaries, HelperBinary } from '@svc/helper-binary';
+import { replaceFile } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import type { DriverStatus } from '../../../domain/driver.ts';
 import { DiskTemplates } from './disk-template.ts';
@@ -9,6 +11,7 @@ import { findRunsc, type Runsc } from './gvisor/find-runsc.ts';
 import { LauncherProcess } from './launcher-process.ts';
 import { hostNameservers } from './nameservers.ts';
 import { findProgram, installCommand, missingRequirements } from './requirements.ts';
+import { machineArchitecture, seccompProfile } from './seccomp-profile.ts';
 import { describeRuntime, findRuntime, type Runtime, type RuntimeKind } from './runtime.ts';
 
 export interface MachineOptions {
@@ -27,6 +30,8 @@ export interface Machine {
   /** For `isolation: gvisor`. */
   readonly gvisor: Runsc;
   readonly helperFile: string;
+  /** Has the seccomp profile of sandboxes without an OCI runtime. */
+  readonly seccompFile: string;
   readonly launcher: LauncherProcess;
   readonly templates: DiskTemplates;
   readonly nft: string;
@@ -57,6 +62,7 @@ export async function prepareMachine(options: MachineOptions): Promise<MachineOu
     runtime,
     gvisor: await findRunsc(options.runsc, log),
     helperFile,
+    seccompFile: await installSeccompProfile(runFolder),
     launcher,
     templates,
     nft: program('nft'),
@@ -94,6 +100,14 @@ export async function installProgram(helper: HelperBinary, runFolder: string, na
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+  return target;
+}
+
+/** The name of the file depends on its content, so that the launcher can keep the compiled filter by name. */
+async function installSeccompProfile(runFolder: string): Promise<string> {
+  const content = JSON.stringify(seccompProfile(machineArchitecture()));
+  const target = join(runFolder, `seccomp-${hash('sha256', content).slice(0, 16)}.json`);
+  await replaceFile(target, content, { durable: false }); // written again at each start
   return target;
 }
 

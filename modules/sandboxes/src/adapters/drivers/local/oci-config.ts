@@ -85,7 +85,8 @@ export function ociConfig(spec: SandboxSpec, options: OciOptions): Readonly<Reco
       namespaces: ['pid', 'ipc', 'uts', 'mount', 'cgroup'].map((type) => ({ type })),
       maskedPaths: MASKED_PATHS,
       readonlyPaths: READ_ONLY_PATHS,
-      seccomp: seccompProfile(options.architecture),
+      // The launcher compiles the filter of its own runtime from a file, once.
+      ...(options.runtimeKind === 'builtin' ? {} : { seccomp: seccompProfile(options.architecture) }),
       ...(options.runtimeKind === 'runc' ? { cgroupsPath: options.cgroupsPath } : {}),
     },
   };

@@ -46,6 +46,11 @@ const PERSONALITIES = [0x0, 0x8, 0x2_0000, 0x2_0008, 0xffff_ffff];
 
 type Architecture = 'x64' | 'arm64';
 
+/** The architecture of this process, and of its sandboxes. */
+export function machineArchitecture(): Architecture {
+  return process.arch === 'arm64' ? 'arm64' : 'x64';
+}
+
 /**
  * The `linux.seccomp` part of an OCI configuration. It lists only the machine's own architecture: a program for another
  * one (32 bits, x32) is killed at its first call, or the call fails as nonexistent. Other architectures would need

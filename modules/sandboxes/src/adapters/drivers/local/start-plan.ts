@@ -5,6 +5,7 @@ import { closedRules } from './egress/egress-rules.ts';
 import { isLimited } from './egress/local-egress.ts';
 import { firewallRules } from './firewall-rules.ts';
 import type { Machine } from './machine.ts';
+import { machineArchitecture } from './seccomp-profile.ts';
 import { hostPids, runscConfig } from './gvisor/runsc-config.ts';
 import { ociConfig, PARENT_GROUP } from './oci-config.ts';
 import { RUNTIME_FLAGS, type Runtime } from './runtime.ts';
@@ -34,7 +35,7 @@ export function startPlan(spec: SandboxSpec, options: StartPlanOptions): Record<
     runtimeKind: kind,
     image: image.settings,
     helperFile: machine.helperFile,
-    architecture: process.arch === 'arm64' ? 'arm64' : 'x64',
+    architecture: machineArchitecture(),
     cgroupsPath: `/${PARENT_GROUP}/${spec.id}`,
   });
   return {
@@ -48,6 +49,7 @@ export function startPlan(spec: SandboxSpec, options: StartPlanOptions): Record<
     })),
     buckets: options.buckets,
     layerable: spec.template?.building === true,
+    seccomp_file: machine.seccompFile,
     config: kind === 'runsc' ? runscConfig(config, spec.resources) : config,
   };
 }

@@ -1,0 +1,273 @@
+import { BackgroundLoop } from '@svc/runtime';
+import { retryDelayMs } from '@svc/webhooks';
+import type { Logger, Metrics } from '@svc/telemetry';
+import type { EventLog } from '../events/event-log.ts';
+import type { SandboxEvent } from '../events/sandbox-event.ts';
+import { planDeliveries, type DeliveryPlan } from './delivery-plan.ts';
+import type { SandboxWebhook, WebhookDelivery } from './webhook.ts';
+import type { Attempt, WebhookService, WebhookServiceDeps } from './webhook-service.ts';
+
+const POLL_MS = 500;
+/** Longer than a delivery can take, so that two replicas never call one receiver at the same time. */
+const LEASE_MS = 30_000;
+const RENEW_MS = 10_000;
+/** Webhooks served concurrently, and concurrent sandboxes per webhook. */
+const MOST_LANES = 32;
+const SANDBOXES_AT_ONCE = 4;
+const PAGE = 256;
+/** Events after the position that are looked at; those behind them wait for an older one. */
+const WINDOW = 1_000;
+/** Deliveries kept in the log of a webhook. */
+const KEPT_DELIVERIES = 1_000;
+/** Pause after a receiver fails, doubled each time. */
+const FIRST_REST_MS = 1_000;
+const LONGEST_REST_MS = 60_000;
+
+export interface WebhookSettingsOfOperator {
+  readonly retry_seconds: number;
+  readonly give_up_seconds: number;
+  readonly disable_after_seconds: number;
+}
+
+export interface WebhookDispatcherOptions extends Pick<WebhookServiceDeps, 'repository' | 'clock' | 'random'> {
+  readonly events: EventLog;
+  readonly service: WebhookService;
+  readonly config: WebhookSettingsOfOperator;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Unique among the processes that share the database. */
+  readonly holder: string;
+}
+
+interface Rest {
+  readonly untilMs: number;
+  readonly lengthMs: number;
+}
+
+/**
+ * Delivers the events of the log to webhooks. The log is the queue, so that every event whose change is stored is sent
+ * at least once, whatever is killed. One process at a time serves a webhook, under a lease; a slow receiver delays no
+ * other.
+ */
+export class WebhookDispatcher {
+  readonly #options: WebhookDispatcherOptions;
+  readonly #count: (outcome: 'delivered' | 'failed' | 'dropped', count?: number) => void;
+  readonly #lanes = new Map<string, Promise<void>>();
+  readonly #rests = new Map<string, Rest>();
+  readonly #leases = new Map<string, number>();
+  readonly #stopping = new AbortController();
+  readonly #loop: BackgroundLoop;
+  /** Where the next poll continues, so that busy webhooks do not keep others from their turn. */
+  #after = '';
+
+  constructor(options: WebhookDispatcherOptions) {
+    this.#options = options;
+    const { clock, log, metrics } = options;
+    const outcomes = metrics.counter(
+      'svc_sandboxes_webhook_deliveries_total',
+      'Delivery attempts of sandbox webhooks by outcome: delivered, failed (retried later), dropped',
+      ['outcome'],
+    );
+    this.#count = (outcome, count = 1) => outcomes.inc({ outcome }, count);
+    this.#loop = new BackgroundLoop({
+      run: () => this.#poll(),
+      intervalMs: POLL_MS,
+      onError: (err) => log.error({ err }, 'looking for events to deliver failed'),
+      clock,
+    });
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  /** Ends deliveries under way, which are repeated, and lets other replicas deliver. */
+  async close(): Promise<void> {
+    this.#stopping.abort();
+    await this.#loop.close();
+    await Promise.all(this.#lanes.values());
+    await this.#options.repository.releaseLeases(this.#options.holder).catch((err: unknown) => {
+      this.#options.log.error({ err }, 'giving leases of webhooks back failed');
+    });
+  }
+
+  async #poll(): Promise<void> {
+    const { repository, clock } = this.#options;
+    const start = this.#after;
+    for (;;) {
+      const page = await repository.waiting(this.#after, PAGE);
+      for (const id of page) {
+        if (this.#lanes.size >= MOST_LANES || this.#stopping.signal.aborted) return;
+        this.#after = id;
+        if (this.#lanes.has(id) || (this.#rests.get(id)?.untilMs ?? 0) > clock.nowMs()) continue;
+        this.#open(id);
+      }
+      if (page.length < PAGE) break;
+    }
+    this.#after = '';
+    if (start === '') this.#forgetOthers();
+  }
+
+  /** Forgets what was remembered of webhooks that need nothing or are gone. */
+  #forgetOthers(): void {
+    const longAgoMs = this.#options.clock.nowMs() - 2 * LONGEST_REST_MS;
+    for (const [id, { untilMs }] of this.#rests) if (untilMs < longAgoMs) this.#rests.delete(id);
+    for (const [id, untilMs] of this.#leases) if (untilMs < longAgoMs) this.#leases.delete(id);
+  }
+
+  #open(id: string): void {
+    const lane = this.#serve(id).catch((err: unknown) => {
+      this.#options.log.error({ err, webhook: id }, 'delivering events failed');
+      this.#rest(id);
+    });
+    this.#lanes.set(
+      id,
+      lane.finally(() => this.#lanes.delete(id)),
+    );
+  }
+
+  /** Delivers what is due of one window. */
+  async #serve(id: string): Promise<void> {
+    const { repository, events: log, clock } = this.#options;
+    if (!(await this.#keepLease(id))) return;
+    const webhook = await repository.get(id);
+    if (webhook?.enabled !== true) return;
+    const position = await this.#skipPruned(webhook);
+    const page = await log.after({ workspaceUuid: webhook.workspaceUuid, sandboxId: null }, position, WINDOW);
+    const look = async (): Promise<{ plan: DeliveryPlan; attempted: ReadonlyMap<number, WebhookDelivery> }> => {
+      const known = await repository.attempted(id, position, WINDOW);
+      const attempted = new Map(known.map((delivery) => [delivery.sequence, delivery]));
+      return { plan: planDeliveries({ ...webhook, position }, page, attempted, clock.nowMs()), attempted };
+    };
+    const { plan, attempted } = await look();
+    // After a failure, one event shows whether the receiver is back.
+    const due = this.#rests.has(id) ? plan.due.slice(0, 1) : plan.due;
+    if (due.length > 0) {
+      const failed = await this.#deliverAll(webhook, due, attempted);
+      if (failed) await this.#drop(webhook, plan.open);
+    }
+    const after = due.length > 0 ? (await look()).plan : plan;
+    if (after.position > position) await repository.advance(id, after.position, 0, KEPT_DELIVERIES);
+  }
+
+  /** True if the receiver failed, which ends the pass. */
+  async #deliverAll(
+    webhook: SandboxWebhook,
+    due: readonly SandboxEvent[],
+    attempted: ReadonlyMap<number, WebhookDelivery>,
+  ): Promise<boolean> {
+    const bySandbox = [...Map.groupBy(due, ({ sandboxId }) => sandboxId).values()];
+    let outcome: 'delivered' | 'failed' | 'stopped' = 'delivered';
+    const work = async (): Promise<void> => {
+      for (let events = bySandbox.shift(); events !== undefined; events = bySandbox.shift()) {
+        for (const event of events) {
+          if (outcome !== 'delivered') return;
+          const result = await this.#deliver(webhook, event, attempted.get(event.sequence)?.attempts ?? 0);
+          if (result !== 'delivered') outcome = result;
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: SANDBOXES_AT_ONCE }, work));
+    return (outcome as string) === 'failed'; // changed by `work`
+  }
+
+  /** `stopped`: this process closes, or the webhook has changed since the pass began. */
+  async #deliver(
+    webhook: SandboxWebhook,
+    event: SandboxEvent,
+    attempts: number,
+  ): Promise<'delivered' | 'failed' | 'stopped'> {
+    const { repository, service, clock } = this.#options;
+    const { signal } = this.#stopping;
+    if (!(await this.#keepLease(webhook.id))) return 'stopped';
+    const current = await repository.get(webhook.id);
+    if (current?.enabled !== true || current.updatedAt !== webhook.updatedAt) return 'stopped';
+    const attempt = await service.sendEvent(current, event, signal);
+    if (attempt.error !== null && signal.aborted) return 'stopped';
+    const attemptedAt = clock.now().toISOString();
+    const { sequence, sandboxId, type } = event;
+    const base = { sequence, sandboxId, type, attempts: attempts + 1, attemptedAt, ...attempt };
+    if (attempt.error !== null) {
+      await this.#failed(current, event, { ...base, state: 'retrying', nextAttemptAtMs: 0 });
+      return 'failed';
+    }
+    const recovers = current.failingSinceMs !== null ? { failingSinceMs: null, lastError: null } : undefined;
+    await repository.record(webhook.id, [{ ...base, state: 'delivered', nextAttemptAtMs: 0 }], recovers);
+    this.#rests.delete(webhook.id);
+    this.#count('delivered');
+    return 'delivered';
+  }
+
+  async #failed(webhook: SandboxWebhook, event: SandboxEvent, delivery: WebhookDelivery & Attempt): Promise<void> {
+    const { repository, clock, random, config, log } = this.#options;
+    const { id } = webhook;
+    const nowMs = clock.nowMs();
+    this.#count('failed');
+    this.#rest(id);
+    const attempts = delivery.attempts - 1;
+    const retryMs = retryDelayMs({ attempts, firstMs: config.retry_seconds * 1_000, random: random.bytes });
+    const failingSinceMs = webhook.failingSinceMs ?? nowMs;
+    const state = this.#isTooOld(event) ? ('dropped' as const) : ('retrying' as const);
+    const nextAttemptAtMs = state === 'retrying' ? nowMs + retryMs : 0;
+    await repository.record(id, [{ ...delivery, state, nextAttemptAtMs }], {
+      failingSinceMs,
+      lastError: delivery.error,
+    });
+    if (state === 'dropped') this.#count('dropped');
+    if (nowMs - failingSinceMs < config.disable_after_seconds * 1_000) return;
+    const reason = `every delivery failed since ${new Date(failingSinceMs).toISOString()}, at last: ${delivery.error}`;
+    await repository.disable(id, reason, clock.now().toISOString());
+    log.warn({ webhook: id, reason }, 'a webhook was disabled');
+  }
+
+  /** Drops what is too old, while the receiver fails. */
+  async #drop(webhook: SandboxWebhook, open: readonly SandboxEvent[]): Promise<void> {
+    const { repository, clock } = this.#options;
+    const known = await repository.attempted(webhook.id, webhook.position, WINDOW);
+    const attempted = new Map(known.map((delivery) => [delivery.sequence, delivery]));
+    const attemptedAt = clock.now().toISOString();
+    const dropped = open.flatMap((event): WebhookDelivery[] => {
+      const before = attempted.get(event.sequence);
+      if (!this.#isTooOld(event) || (before !== undefined && before.state !== 'retrying')) return [];
+      const { sequence, sandboxId, type } = event;
+      const last = before ?? { attempts: 0, attemptedAt, status: null, error: 'too old; the receiver was failing' };
+      return [{ ...last, sequence, sandboxId, type, state: 'dropped', nextAttemptAtMs: 0 }];
+    });
+    if (dropped.length === 0) return;
+    await repository.record(webhook.id, dropped);
+    this.#count('dropped', dropped.length);
+  }
+
+  #isTooOld({ at }: SandboxEvent): boolean {
+    return this.#options.clock.nowMs() - Date.parse(at) >= this.#options.config.give_up_seconds * 1_000;
+  }
+
+  /** Passes over events that are no longer stored, and counts them. Returns the position. */
+  async #skipPruned(webhook: SandboxWebhook): Promise<number> {
+    const { events: log, repository } = this.#options;
+    const { id, workspaceUuid, position } = webhook;
+    const newest = await log.newest(workspaceUuid); // read first, so that an event stored meanwhile is not passed over
+    const oldest = await log.oldest(workspaceUuid);
+    const before = oldest === null ? newest : oldest - 1;
+    if (before <= position) return position;
+    await repository.advance(id, before, before - position, KEPT_DELIVERIES);
+    return before;
+  }
+
+  #rest(id: string): void {
+    const lengthMs = Math.min((this.#rests.get(id)?.lengthMs ?? FIRST_REST_MS / 2) * 2, LONGEST_REST_MS);
+    this.#rests.set(id, { untilMs: this.#options.clock.nowMs() + lengthMs, lengthMs });
+  }
+
+  /** Takes or renews the lease. False if another process holds it. */
+  async #keepLease(id: string): Promise<boolean> {
+    const { repository, clock, holder } = this.#options;
+    const nowMs = clock.nowMs();
+    if ((this.#leases.get(id) ?? 0) - nowMs > LEASE_MS - RENEW_MS) return true;
+    const untilMs = nowMs + LEASE_MS;
+    const isHeld = await repository.takeLease({ id, holder, nowMs, untilMs });
+    if (isHeld) this.#leases.set(id, untilMs);
+    else this.#leases.delete(id);
+    return isHeld;
+  }
+}

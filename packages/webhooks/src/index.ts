@@ -1,0 +1,9 @@
+export { retryDelayMs } from './retry-delay.ts';
+export { newWebhookSecret, signatureHeaders, type SignedMessage } from './signature.ts';
+export {
+  createWebhookSender,
+  WebhookFailure,
+  type Webhook,
+  type WebhookSender,
+  type WebhookSenderOptions,
+} from './webhook-sender.ts';

@@ -1,0 +1,45 @@
+import { startWebhookReceiver } from '@svc/testing';
+import { expect, it } from 'vitest';
+import { createWebhookSender, WebhookFailure } from './webhook-sender.ts';
+
+const signal = AbortSignal.timeout(60_000);
+const open = createWebhookSender({ allowedNetworks: ['127.0.0.0/8'], timeoutMs: 30_000 });
+
+it('refuses receivers that are not public, by address and by name, unless the operator allows them', async () => {
+  await using resources = new AsyncDisposableStack();
+  const receiver = resources.adopt(await startWebhookReceiver((body) => body), (each) => each.close());
+  const closed = createWebhookSender({ allowedNetworks: [], timeoutMs: 30_000 });
+  const named = receiver.url.replace('127.0.0.1', 'localhost');
+  for (const url of [
+    receiver.url,
+    named,
+    'http://169.254.169.254/latest',
+    'http://[::ffff:10.0.0.1]/',
+    'http://2130706433/',
+  ]) {
+    const refused = closed.send({ url, headers: {}, body: '' }, signal);
+    await expect(refused).rejects.toThrow('the webhook leads to an address that is not public');
+  }
+  expect(receiver.received).toHaveLength(0);
+  expect(await open.send({ url: receiver.url, headers: {}, body: 'hello' }, signal)).toEqual({ status: 200 });
+  expect(receiver.received.map(({ body }) => body)).toEqual(['hello']);
+});
+
+it.each(['ftp://example.com/', 'example.com', 'https://user:secret@example.com/', 'https://example.com/#part'])(
+  'objects to %s',
+  (url) => {
+    expect(open.objection(url)).toMatch(/^the webhook must/);
+  },
+);
+
+it('fails with the status of the response and follows no redirect', async () => {
+  await using resources = new AsyncDisposableStack();
+  const receiver = resources.adopt(await startWebhookReceiver((body) => body), (each) => each.close());
+  receiver.answer = () => 302;
+  const failure: unknown = await open
+    .send({ url: receiver.url, headers: {}, body: '' }, signal)
+    .catch((error) => error);
+  expect(failure).toBeInstanceOf(WebhookFailure);
+  expect(failure).toMatchObject({ status: 302, message: 'HTTP 302' });
+  expect(receiver.received).toHaveLength(1);
+});
