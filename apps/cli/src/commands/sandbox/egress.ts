@@ -17,7 +17,10 @@ export function registerSandboxEgress(parent: Command): void {
     .argument('<name or id>')
     .option('--allow <target>', 'Only these hosts and IPv4 ranges (repeatable, or separated by commas)', collect)
     .addOption(
-      new Option('--deny <range>', 'Allow all public addresses except these IPv4 ranges (repeatable, or separated by commas)')
+      new Option(
+        '--deny <range>',
+        'Allow all public addresses except these IPv4 ranges (repeatable, or separated by commas)',
+      )
         .argParser(collect)
         .conflicts('allow'),
     )
