@@ -212,32 +212,6 @@ describe('mounts of buckets', () => {
       expect(names()).toEqual(['models', 'photos', kept.mounts[0].bucket]);
     });
 
-    it('of E2B clients lead to forks of buckets too, which go with forks that fail', async () => {
-      const e2bFork = (body: object) =>
-        platform.call('POST', `/e2b/sandboxes/${id.replace('sbx_', '')}/fork`, { body });
-      const made = await e2bFork({ count: 2 });
-      expect(made).toMatchObject({ status: 201, body: [{ sandbox: {} }, { sandbox: {} }] });
-      expect(names()).toEqual(['models', 'photos', 'photos-fork-102', 'photos-fork-103']);
-      const mounted = await Promise.all(
-        (made.body as unknown as { sandbox: { sandboxID: string } }[]).map(
-          async ({ sandbox }) => (await platform.call('GET', `/api/sandboxes/sbx_${sandbox.sandboxID}`)).body,
-        ),
-      );
-      expect(mounted.map((each) => bucketsOf(each as never))).toEqual([
-        ['photos-fork-102', 'photos-fork-102', 'models'],
-        ['photos-fork-103', 'photos-fork-103', 'models'],
-      ]);
-      buckets.forksLeft = 1;
-      expect((await e2bFork({ count: 2 })).status).toBe(409);
-      expect(names()).toEqual(['models', 'photos', 'photos-fork-102', 'photos-fork-103']);
-      buckets.forksLeft = 9;
-      driver.beforeStart = async () => {
-        throw new Error('it does not start');
-      };
-      expect((await e2bFork({})).body).toMatchObject([{ error: { code: 500 } }]);
-      expect(names()).toEqual(['models', 'photos', 'photos-fork-102', 'photos-fork-103']);
-    });
-
     it('need the rights to create buckets, and to delete objects to drop them', async () => {
       let allowed: string[] = [];
       const noted: string[] = [];

@@ -232,9 +232,20 @@ it('secrets are sealed under the newest master key by a change of it', async () 
   await repository.insert({ secret, sealed }, limits);
   const webhooks = createWebhookRepository(tables.kysely);
   const webhook = {
-    ...{ id: 'whk_a', workspaceUuid: 'w', url: 'https://example.com/', description: '', events: null, enabled: true },
-    ...{ disabledReason: null, failingSinceMs: null, lastError: null, missed: 0, position: 0 },
-    ...{ creatorId: 'c', createdAt: 't', updatedAt: 't' },
+    id: 'whk_a',
+    workspaceUuid: 'w',
+    url: 'https://example.com/',
+    description: '',
+    events: null,
+    enabled: true,
+    disabledReason: null,
+    failingSinceMs: null,
+    lastError: null,
+    missed: 0,
+    position: 0,
+    creatorId: 'c',
+    createdAt: 't',
+    updatedAt: 't',
   };
   await webhooks.insert(webhook, await wrapperOf(0).wrap(Buffer.from(VALUE), webhookContext('whk_a')), limits);
   expect(await rewrapSandboxSecrets(database, wrapperOf(1))).toBe(2);

@@ -112,7 +112,7 @@ it('answers a malformed binary message with invalid_argument, in every kind of c
   const streamed = await callWrongly({ action, stream }, 'Start', binary, enveloped(MALFORMED));
   expect(parseEnvelopes(streamed.bytes)).toEqual([{ error: refused }]);
   const collect = async (messages: AsyncIterable<unknown>): Promise<object> => {
-    for await (const _message of messages);
+    await Array.fromAsync(messages);
     return {};
   };
   const collected = await callWrongly({ action, collect }, 'StreamInput', binary, enveloped(MALFORMED));
