@@ -1,5 +1,5 @@
 import { migrations } from '@svc/migrations';
-import { passQuotaGate, type Limits } from '@svc/quotas';
+import { passQuotaGate, type Limits, type Quota } from '@svc/quotas';
 import { describeDialects } from '@svc/testing';
 import type { Kysely } from 'kysely';
 import { expect, it } from 'vitest';
@@ -40,7 +40,7 @@ describeDialects<Tables>('usage for quotas', migrations, (database) => {
 
   it('is counted for the quotas that are asked for', async () => {
     await insertVolume('vol_a', 'w');
-    const usage = async (...quotas: (typeof disk)[]) => (await usageByWorkspace(kysely(), ['w'], quotas)).get('w');
+    const usage = async (...quotas: Quota[]) => (await usageByWorkspace(kysely(), ['w'], quotas)).get('w');
     expect(await usage(secrets)).toEqual({});
     expect(await usage(volumes)).toMatchObject({ volumes: 1 });
     expect(await usage(disk)).toMatchObject({ sandbox_disk: 100 });
