@@ -6,7 +6,7 @@ import { sendRaw, signed, type RawAnswer, type RawRequest } from '../support/raw
 import { startManagement, type RunningManagement } from '../support/running-management.ts';
 import type { TestKey } from '../support/running-store.ts';
 
-/** More than sockets buffer, so that a client that does not read holds it up. */
+/** More than the sockets of both sides buffer, so that a client that does not read holds it up. */
 const LARGE_BYTES = 48 * 1024 * 1024;
 const CHECKED_AFTER_MS = 1_000;
 
@@ -32,9 +32,11 @@ describe('a running transfer that a bucket allows to strangers', () => {
     outgoing.on('error', () => undefined); // it is cut
     return outgoing;
   };
-  /** Starts a download and reads nothing of it. */
-  const download = async (path = '/alpha/large'): Promise<IncomingMessage> => {
-    const outgoing = open('GET', path);
+  /** Starts a download of a large object and reads nothing of it. */
+  const download = async (): Promise<IncomingMessage> => {
+    const body = Buffer.alloc(LARGE_BYTES, 'x');
+    expect((await send({ method: 'PUT', target: '/alpha/large', body })).status).toBe(200);
+    const outgoing = open('GET', '/alpha/large');
     outgoing.end();
     const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
     incoming.on('error', () => undefined); // it is cut
@@ -59,8 +61,6 @@ describe('a running transfer that a bucket allows to strangers', () => {
     const made = await management.call('POST', '/keys', { body: { permissions: ['read', 'write', 'admin'] } });
     const { accessKeyId, secretAccessKey } = made.body.data;
     key = { accessKeyId: String(accessKeyId), secretAccessKey: String(secretAccessKey) };
-    const body = Buffer.alloc(LARGE_BYTES, 'x');
-    expect((await send({ method: 'PUT', target: '/alpha/large', body })).status).toBe(200);
   });
   afterEach(() => management.close());
 
