@@ -29,7 +29,7 @@ describe('object content', () => {
   it('is read from its engine only by the code that opens or verifies it', () => {
     expect(filesWith(/\bblobs\.read\(/).toSorted()).toEqual([
       `${STORE}/domain/content/read-content.ts`,
-      `${STORE}/domain/scrub/verify-blob.ts`,
+      `${STORE}/domain/scrub/scrubber.ts`,
     ]);
     expect(filesWith(/\bfound\.inline\b/).toSorted()).toEqual([
       `${STORE}/domain/content/read-content.ts`,

@@ -42,7 +42,10 @@ async function openCall(place: Place): Promise<Open> {
       ({ isError = false }) => isError,
       () => true,
     );
-  const ended = call.finally(() => client.close());
+  const ended = call.then(async (isError) => {
+    await client.close();
+    return isError;
+  });
   const early = ended.then((): never => {
     throw new Error('the tool call ended at once');
   });

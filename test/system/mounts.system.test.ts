@@ -85,21 +85,18 @@ describeRequiring(['linux', 'root'], 'a bucket in a sandbox', () => {
     await Promise.all([writer.delete(), reader.delete()]);
   });
 
-  it.each(['the other one', '2'])(
-    'has %j if it replaced an open file before its first read',
-    async (text) => {
-      const [writer, reader] = [await mounted(), await mounted({ read_only: true })];
-      await shell(writer, 'echo the first one > /data/replaced');
-      await waitFor(async () => (await shell(reader, 'ls /data/replaced')) === '/data/replaced\n');
-      const wait = 'touch /tmp/open; until [ -e /tmp/replaced ]; do sleep 0.1; done';
-      const reading = shell(reader, `exec 3< /data/replaced; ${wait}; cat <&3`);
-      await waitFor(async () => (await shell(reader, 'ls /tmp/open')) === '/tmp/open\n');
-      await shell(writer, `echo '${text}' > /data/replaced`);
-      await shell(reader, 'touch /tmp/replaced');
-      expect(await reading).toBe(`${text}\n`);
-      await Promise.all([writer.delete(), reader.delete()]);
-    },
-  );
+  it.each(['the other one', '2'])('has %j if it replaced an open file before its first read', async (text) => {
+    const [writer, reader] = [await mounted(), await mounted({ read_only: true })];
+    await shell(writer, 'echo the first one > /data/replaced');
+    await waitFor(async () => (await shell(reader, 'ls /data/replaced')) === '/data/replaced\n');
+    const wait = 'touch /tmp/open; until [ -e /tmp/replaced ]; do sleep 0.1; done';
+    const reading = shell(reader, `exec 3< /data/replaced; ${wait}; cat <&3`);
+    await waitFor(async () => (await shell(reader, 'ls /tmp/open')) === '/tmp/open\n');
+    await shell(writer, `echo '${text}' > /data/replaced`);
+    await shell(reader, 'touch /tmp/replaced');
+    expect(await reading).toBe(`${text}\n`);
+    await Promise.all([writer.delete(), reader.delete()]);
+  });
 
   it('has nothing of the bucket outside of the prefix, and no way around read-only', async () => {
     const [all, part] = [await mounted(), await mounted({ prefix: 'in/side', read_only: true })];

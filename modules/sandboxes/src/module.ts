@@ -79,7 +79,6 @@ export interface SandboxesModule extends ServiceModule<SandboxesState>, SshPart 
 export async function createSandboxesModule(deps: SandboxesDependencies): Promise<SandboxesModule> {
   const services = await assemble(deps);
   const { hub, e2b, previews, driver, images, isolation, pool, repository } = services;
-  const { driver: driverName, max_per_caller: limit } = deps.config;
   observe(deps.metrics, services);
   return {
     ssh: services.ssh,
@@ -105,8 +104,8 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
       running: await repository.ofWorkspace(workspaceUuid, 'running'),
       paused: await repository.ofWorkspace(workspaceUuid, 'paused'),
       total: await repository.ofWorkspace(workspaceUuid),
-      limit,
-      driver: driverName,
+      limit: deps.config.max_per_caller,
+      driver: deps.config.driver,
       missing_capabilities: missingCapabilities(driver),
       warm_pool: [...pool.figures()],
     }),

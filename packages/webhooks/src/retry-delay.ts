@@ -1,5 +1,6 @@
 const LONGEST_MS = 3_600_000;
 
+/** A failed attempt, and how long to wait after it. */
 export interface RetryDelay {
   /** Failed attempts before this one. */
   readonly attempts: number;

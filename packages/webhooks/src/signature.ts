@@ -8,6 +8,7 @@ export function newWebhookSecret(random: (size: number) => Buffer): string {
   return SECRET_PREFIX + random(SECRET_BYTES).toString('base64');
 }
 
+/** A message with what its signature covers. */
 export interface SignedMessage {
   /** The same on every attempt, so that receivers can detect duplicates. */
   readonly id: string;

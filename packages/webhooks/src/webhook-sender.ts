@@ -33,6 +33,7 @@ export class WebhookFailure extends Error {
   }
 }
 
+/** Where webhooks may go, and how long each may take. */
 export interface WebhookSenderOptions {
   /** Reachable networks in addition to public ones, as CIDR. */
   allowedNetworks: readonly string[];
@@ -43,6 +44,7 @@ export interface WebhookSenderOptions {
 /** Limit on the response, which is discarded; a longer one ends the connection. */
 const MOST_ANSWER_BYTES = 64 * 1024;
 
+/** Creates a sender that connects only to public addresses and the allowed networks, checked when it connects. */
 export function createWebhookSender({ allowedNetworks, timeoutMs }: WebhookSenderOptions): WebhookSender {
   const targets = publicAddresses(allowedNetworks);
   return {

@@ -47,7 +47,9 @@ export function settleOwnMemory(options: Pick<SettleMemoryDeps, 'onError' | 'sig
   let previous = performance.eventLoopUtilization();
   settleMemory({
     // V8's most thorough collection: the usual one leaves about 25 MiB more for the first minutes.
-    collect: () => void globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' }),
+    collect: () => {
+      globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+    },
     heapUsedBytes: () => process.memoryUsage().heapUsed,
     busyShare: () => {
       const current = performance.eventLoopUtilization();

@@ -1,4 +1,4 @@
-import { EventEmitter, once } from 'node:events';
+import { once, type EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { ForkCopy, ForkCopyRepository } from '../domain/snapshots/fork-copies.ts';
+import type { ForkCopy, ForkCopyRepository } from '../domain/snapshots/fork-copy.ts';
 import type { SandboxTables } from './tables.ts';
 
 export function createForkCopyRepository(kysely: Kysely<SandboxTables>): ForkCopyRepository {

@@ -18,7 +18,7 @@ function limits(workspace: Limits['workspace'], owner: Limits['owner'] = {}): Li
 type Tables = SandboxTables & { quota_gate: { subject: string; passes: number } };
 
 describeDialects<Tables>('usage for quotas', migrations, (database) => {
-  const kysely = (): Kysely<SandboxTables> => database().kysely as Kysely<unknown> as Kysely<SandboxTables>; // a part of it
+  const kysely = (): Kysely<SandboxTables> => database().kysely;
   const insertVolume = async (id: string, workspaceUuid: string): Promise<void> => {
     const volume = {
       id,

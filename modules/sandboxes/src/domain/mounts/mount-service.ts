@@ -5,7 +5,7 @@ import type { Logger } from '@svc/telemetry';
 import type { SandboxDriver } from '../driver.ts';
 import type { SandboxRepository } from '../ports.ts';
 import type { VolumeMount } from '../sandbox.ts';
-import type { ForkCopy, NoteCopy } from '../snapshots/fork-copies.ts';
+import type { ForkCopy, NoteCopy } from '../snapshots/fork-copy.ts';
 import { mountPathFault } from '../volumes/volume.ts';
 import {
   actionsOf,

@@ -8,7 +8,7 @@ import type { VolumeDriver } from '../driver.ts';
 import { isVolumeId, newVolumeId, newVolumeSnapshotId } from '../identifiers.ts';
 import type { VolumeMounter } from '../ports.ts';
 import type { VolumeMount } from '../sandbox.ts';
-import type { ForkCopy, NoteCopy } from '../snapshots/fork-copies.ts';
+import type { ForkCopy, NoteCopy } from '../snapshots/fork-copy.ts';
 import { assertHasVolumes, mountPathFault, type Volume, type VolumeFilter, type VolumeKind } from './volume.ts';
 import type { VolumePage, VolumeRepository } from './volume.ts';
 

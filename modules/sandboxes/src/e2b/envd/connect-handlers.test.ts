@@ -112,8 +112,9 @@ it('answers a malformed binary message with invalid_argument, in every kind of c
   const streamed = await callWrongly({ action, stream }, 'Start', binary, enveloped(MALFORMED));
   expect(parseEnvelopes(streamed.bytes)).toEqual([{ error: refused }]);
   const collect = async (messages: AsyncIterable<unknown>): Promise<object> => {
-    await Array.fromAsync(messages);
-    return {};
+    const received: unknown[] = [];
+    for await (const message of messages) received.push(message);
+    return { received };
   };
   const collected = await callWrongly({ action, collect }, 'StreamInput', binary, enveloped(MALFORMED));
   expect(parseEnvelopes(collected.bytes)).toEqual([{ error: refused }]);
