@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { watchStranger } from '../domain/access/watch-stranger.ts';
-import { authorize, type AuthorizeInput } from './access/authorize.ts';
+import { authorizeAgain, type AuthorizeInput } from './access/authorize.ts';
 import type { S3Request } from './s3-request.ts';
 
 export interface WatchedStranger {
@@ -19,7 +19,7 @@ export function watchBucket({ request, response, input }: WatchedStranger): () =
   const { services, caller, bucket } = input;
   if (caller.workspaceUuid === bucket.workspaceUuid) return () => undefined;
   return watchStranger(services.strangers, {
-    decide: async () => authorize({ ...input, bucket: await services.buckets.get(bucket.name) }),
+    decide: async () => authorizeAgain({ ...input, bucket: await services.buckets.get(bucket.name) }),
     end: () => {
       request.incoming.destroy();
       response.destroy();

@@ -56,6 +56,23 @@ export async function authorize(input: AuthorizeInput): Promise<RequestAccess> {
   return isUntouched ? access : { ...access, loaded: await findAllowed(services, access, readName(request)) };
 }
 
+/**
+ * Decides a running request again, with what its handler decided. Throws as `authorize`, but not if the object was deleted:
+ * that takes no right away.
+ */
+export async function authorizeAgain(input: AuthorizeInput): Promise<void> {
+  const { request, services, bucket, operation } = input;
+  const isOfObject = operation.asks === 'object';
+  const access = await authorize(isOfObject ? { ...input, operation: { ...operation, byHandler: true } } : input);
+  if (!isOfObject) return;
+  const name = readName(request);
+  const found = await services.objects.find({ bucket, ...name }).catch((error: unknown) => {
+    if (isAppError(error) && error.status < 500) return null;
+    throw error;
+  });
+  if (found !== null && !isAllowed(questionAbout(access, questionName(name), found.version))) throw denied(bucket);
+}
+
 export interface NameInBucket {
   key: string;
   versionId?: string;
