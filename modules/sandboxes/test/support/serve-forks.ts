@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { migrations } from '@svc/migrations';
@@ -15,7 +15,9 @@ const [file = '', folder = '', stop = 'never', forks = '0'] = process.argv.slice
 const database = openDatabase<unknown>({ file });
 await migrate(database, migrations);
 const buckets = new FakeBuckets();
-for (const name of readdirSync(folder)) buckets.ids.set(name.replace('+', '/'), 100 + buckets.ids.size);
+for (const name of readdirSync(folder)) {
+  buckets.ids.set(name.replace('+', '/'), Number(readFileSync(join(folder, name), 'utf8')));
+}
 const { fork } = buckets;
 let left = Number(forks);
 buckets.fork = async (source, options) => {
@@ -26,7 +28,7 @@ buckets.fork = async (source, options) => {
     return forever;
   }
   const made = await fork(source, options);
-  writeFileSync(join(folder, `${made.workspaceUuid}+${made.bucketName}`), '');
+  writeFileSync(join(folder, `${made.workspaceUuid}+${made.bucketName}`), String(made.bucketId));
   if (stop !== 'after' || left > 0) return made;
   process.stdout.write('stopped\n');
   return forever;
