@@ -65,6 +65,7 @@ describe('sandbox lifecycle', () => {
       started_at: '2026-01-01T00:00:00.000Z',
       paused_at: null,
       egress_allow: null,
+      egress_deny: [],
       egress_rules: [],
       volumes: [],
       mounts: [],

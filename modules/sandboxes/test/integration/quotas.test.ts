@@ -271,6 +271,7 @@ describe('sandbox quotas', () => {
       template_builds: 0,
       terminals: 0,
       volumes: 0,
+      webhooks: 0,
     });
   });
 });
