@@ -102,6 +102,16 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
     ).toEqual(expect.objectContaining({ stdout: 'a\n', stderr: '', exit_code: 3, timed_out: false }));
   });
 
+  it('runs a command as a user of the image, streamed or not', async () => {
+    const asNobody = ['sandbox', 'exec', '-u', '65534', 'box', 'id -u'];
+    expect(await svc.answer(asNobody)).toBe('65534\n');
+    expect(JSON.parse(await svc.answer([...asNobody.slice(0, 2), '--json', ...asNobody.slice(2)]))).toMatchObject({
+      stdout: '65534\n',
+    });
+    const { exitCode, stderr } = await svc.run(['sandbox', 'exec', '-u', 'nosuch', 'box', 'id -u']);
+    expect([exitCode === 0, stderr]).toEqual([false, expect.stringContaining('no user nosuch')]);
+  });
+
   it('ends a command at its timeout and on Ctrl-C', async () => {
     expect((await svc.run(['sandbox', 'exec', '--timeout', '1s', 'box', 'sleep', '600'])).exitCode).toBe(124);
     const running = svc.start(['sandbox', 'exec', '--no-stdin', 'box', 'echo begun; exec sleep 600']);

@@ -12,6 +12,8 @@ import { V1Connection, type OutputChunk, type OutputListener, type ProcessExit }
 export interface ProcessOptions {
   cwd?: string | undefined;
   env?: Readonly<Record<string, string>> | undefined;
+  /** A user of the image, by name or number; root by default. */
+  user?: string | undefined;
   /** Ends the process. */
   signal?: AbortSignal | undefined;
   onNotice?: NoticeListener | undefined;
@@ -54,7 +56,7 @@ export class SandboxProcess {
   ): Promise<SandboxProcess> {
     const { signal } = options;
     const process = new SandboxProcess();
-    const query = { cmd: commandParameter(argumentsOf(command, options)) };
+    const query = { cmd: commandParameter(argumentsOf(command, options)), user: options.user };
     try {
       process.#connection = await V1Connection.open(transport, id, { query, signal }, process.#listener(options));
     } catch (error) {

@@ -7,6 +7,8 @@ export interface TerminalRequest {
   readonly rows: number;
   /** A command to run with pipes, instead of a login shell on a terminal. */
   readonly argv: readonly string[] | null;
+  /** The user of the command, by name or number; null for root. */
+  readonly user: string | null;
   readonly encoding: 'text' | 'binary';
   /** A shell that outlives this client; null for one that ends with it. */
   readonly session: SessionWish | null;
@@ -38,6 +40,7 @@ export interface SessionWish {
 const PATH = /^\/ws\/terminal\/([^/]+)$/;
 const MAX_COMMAND_CHARACTERS = 16_384;
 const MAX_EXTENT = 1000;
+const MAX_USER_CHARACTERS = 64;
 const SESSION_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 /** Random, so that no other client has it. */
 const CONNECTION_NAME = /^[A-Za-z0-9_-]{16,64}$/;
@@ -62,6 +65,7 @@ export function parseTerminalRequest(url: URL): TerminalRequest {
     cols: extent(query.get('cols'), 80, 'cols'),
     rows: extent(query.get('rows'), 24, 'rows'),
     argv: command === null ? null : parseCommand(command),
+    user: parseUser(query.get('user'), command),
     encoding,
     session,
     acknowledges: flag(query, 'ack'),
@@ -69,6 +73,13 @@ export function parseTerminalRequest(url: URL): TerminalRequest {
     workspaceUuid: query.get('workspace_uuid') ?? undefined,
     teamUuid: query.get('team_uuid') ?? undefined,
   };
+}
+
+function parseUser(user: string | null, command: string | null): string | null {
+  if (user === null) return null;
+  if (command === null) throw invalid('user', 'needs a command, in cmd');
+  if (user.length > MAX_USER_CHARACTERS) throw invalid('user', `has more than ${MAX_USER_CHARACTERS} characters`);
+  return ['root', '0', ''].includes(user) ? null : user;
 }
 
 function parseSession(query: URLSearchParams): SessionWish | null {

@@ -89,6 +89,7 @@ export class TerminalHub implements UpgradeRoute {
     if (ready.status !== 'running' || connection === null || this.#closing) {
       throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status: ready.status } });
     }
+    if (wanted.user !== null) connection.require('users');
     const session =
       wanted.session === null ? null : await findSession(connection, wanted.session, this.#options.random.bytes);
     const inputTakenBytes = await this.#takenBytes({ sandboxId: ready.id, session }, wanted);
@@ -238,12 +239,14 @@ function openProcess(
   connection: HelperConnection,
   screens: SessionScreens,
   sandbox: Sandbox,
-  { argv, cols, rows, session: wish }: TerminalRequest,
+  { argv, user, cols, rows, session: wish }: TerminalRequest,
   session: string | null,
   listener: TerminalListener,
 ): ProcessStream {
   const env = processEnvironment(sandbox);
-  if (argv !== null) return connection.start({ op: 'process.start', env, argv }, listener);
+  if (argv !== null) {
+    return connection.start({ op: 'process.start', env, argv, ...(user === null ? {} : { user }) }, listener);
+  }
   const shell = { env, tty: { cols, rows } };
   if (session === null || wish === null) return connection.start({ op: 'process.start', ...shell }, listener);
   return new LateViewer({
