@@ -175,12 +175,18 @@ func (p *piped) signal(signal unix.Signal) {
 	}
 }
 
-// killOnAbort ends the command's process group when its stream ends.
+// killOnAbort ends the command's process group when its stream ends before the command. What a command leaves in the
+// background stays.
 func (p *piped) killOnAbort(s *stream) {
 	select {
 	case <-p.exited:
 		return
 	case <-s.done:
+	}
+	select {
+	case <-p.exited: // both have ended by now, as after a short command
+		return
+	default:
 	}
 	_ = unix.Kill(-p.pid, unix.SIGTERM)
 	select {

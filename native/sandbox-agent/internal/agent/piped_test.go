@@ -3,12 +3,47 @@ package agent
 import (
 	"io"
 	"os"
+	"os/exec"
 	"runtime"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"svc.dev/sandbox-agent/internal/frame"
 )
+
+// Its stream ends too, and which of both is noticed first is open.
+func TestACommandThatEndedLeavesItsBackgroundAlone(t *testing.T) {
+	command := exec.Command("sh", "-c", "sleep 600 >/dev/null 2>&1 & echo $!")
+	command.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
+	output, err := command.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	background, err := strconv.Atoi(strings.TrimSpace(string(output)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Kill(background, unix.SIGKILL)
+	p := &piped{pid: command.Process.Pid, exited: make(chan struct{})}
+	close(p.exited)
+	s := newStream(nil, 1)
+	s.abort()
+	for range 64 {
+		p.killOnAbort(s)
+	}
+	for range 50 { // a signal takes a moment
+		status, err := os.ReadFile("/proc/" + strconv.Itoa(background) + "/stat")
+		if err != nil || strings.Contains(string(status), ") Z ") {
+			t.Fatalf("the background process was killed: %q, %v", status, err)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
 
 // The platform would treat a frame after a stream's end as a violation.
 func TestNothingFollowsTheEndOfAStreamThatLeaves(t *testing.T) {
