@@ -156,7 +156,7 @@ export const PUBLIC_ROUTES: Readonly<Record<string, readonly string[]>> = {
     'GET /v2/:name/manifests/:reference',
     'GET /v2/:name/tags/list',
   ],
-  'an object for everyone: the download of one that was public may finish': [
+  'an object for everyone: the object store ends the download when it is no longer public': [
     'GET /api/v1/public/object-store/t/:tenant_id/objects/*',
   ],
 };

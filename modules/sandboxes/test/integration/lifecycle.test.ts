@@ -24,9 +24,7 @@ describe('sandbox lifecycle', () => {
     driver.beforeStart = (_spec, signal) =>
       Promise.race([
         promise,
-        new Promise<void>((_, reject) =>
-          signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }),
-        ),
+        new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
       ]);
     return resolve;
   };
