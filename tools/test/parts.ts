@@ -7,7 +7,7 @@ import type { Part } from './part.ts';
 import { postgresPart, replicasPart } from './postgres-part.ts';
 import { vitestPart } from './vitest-part.ts';
 
-/** Every part of `svc test` in execution order: fastest failures first. */
+/** Every part of `svc test` in execution order: fastest failures first, then those that share the machine. */
 export function createParts(root: string): Part[] {
   const parts: Part[] = [...checkParts];
   for (const kind of TEST_KINDS) parts.push(...partsOf(kind, root));
@@ -20,6 +20,6 @@ function partsOf(kind: TestKind, root: string): Part[] {
   return [kind.name === 'kubernetes' ? kubernetesPart(kind, root) : vitestPart(kind, root)];
 }
 
-function rank(part: Part): number {
-  return part.group === 'default' ? 0 : 1;
+function rank({ group, sharesMachine }: Part): number {
+  return (sharesMachine === true ? 2 : 0) + (group === 'default' ? 0 : 1);
 }

@@ -19,7 +19,6 @@ export function postgresPart(unit: TestKind, root: string): Part {
     description: 'the repository suites on PostgreSQL',
     group: 'all',
     timeoutMs: unit.timeoutMs,
-    sharesMachine: true,
     files,
     packages: () => [POSTGRES],
     impossible: whyNoPostgres,
