@@ -17,7 +17,8 @@ export interface SettleMemoryDeps {
 const FIRST_INTERVAL_MS = 3_000;
 /** After it: so long must the process have been idle before the next. */
 const INTERVAL_MS = 30_000;
-const IDLE_SHARE = 0.1;
+/** So little that hardly a request could meet a collection. */
+const IDLE_SHARE = 0.02;
 /** A collection blocks the process for some 100 ms, longer on a busy machine, which less garbage is not worth. */
 const WORTH_BYTES = 8 * 2 ** 20;
 /** A collection of a larger heap would block the process for too long. V8 collects that one by itself. */
