@@ -11,7 +11,7 @@ export interface TestKind {
   readonly sequential: boolean;
   /** Time limit of one test. */
   readonly testTimeoutMs: number;
-  /** Time limit of the whole part. */
+  /** Time limit of the whole part, generous: three parts share the machine. */
   readonly timeoutMs: number;
 }
 
@@ -26,7 +26,7 @@ const NAMED_KINDS: readonly (Omit<TestKind, 'include'> & { readonly include?: re
     group: 'default',
     sequential: true,
     testTimeoutMs: 5 * MINUTE_MS,
-    timeoutMs: 30 * MINUTE_MS,
+    timeoutMs: 60 * MINUTE_MS,
   },
   {
     name: 'browser',
@@ -34,7 +34,7 @@ const NAMED_KINDS: readonly (Omit<TestKind, 'include'> & { readonly include?: re
     group: 'default',
     sequential: true,
     testTimeoutMs: 2 * MINUTE_MS,
-    timeoutMs: 30 * MINUTE_MS,
+    timeoutMs: 45 * MINUTE_MS,
   },
   {
     name: 'conformance',
@@ -50,7 +50,7 @@ const NAMED_KINDS: readonly (Omit<TestKind, 'include'> & { readonly include?: re
     group: 'all',
     sequential: true,
     testTimeoutMs: 5 * MINUTE_MS,
-    timeoutMs: 30 * MINUTE_MS,
+    timeoutMs: 45 * MINUTE_MS,
   },
   {
     name: 'kubernetes',
@@ -58,7 +58,7 @@ const NAMED_KINDS: readonly (Omit<TestKind, 'include'> & { readonly include?: re
     group: 'all',
     sequential: true,
     testTimeoutMs: 5 * MINUTE_MS,
-    timeoutMs: 40 * MINUTE_MS,
+    timeoutMs: 60 * MINUTE_MS,
   },
   {
     name: 'docker',
@@ -66,7 +66,7 @@ const NAMED_KINDS: readonly (Omit<TestKind, 'include'> & { readonly include?: re
     group: 'all',
     sequential: true,
     testTimeoutMs: 5 * MINUTE_MS,
-    timeoutMs: 15 * MINUTE_MS,
+    timeoutMs: 40 * MINUTE_MS,
   },
   {
     name: 'ceph',
@@ -74,7 +74,7 @@ const NAMED_KINDS: readonly (Omit<TestKind, 'include'> & { readonly include?: re
     group: 'all',
     sequential: true,
     testTimeoutMs: 5 * MINUTE_MS,
-    timeoutMs: 20 * MINUTE_MS,
+    timeoutMs: 30 * MINUTE_MS,
   },
   {
     name: 'acme',
@@ -82,7 +82,7 @@ const NAMED_KINDS: readonly (Omit<TestKind, 'include'> & { readonly include?: re
     group: 'all',
     sequential: true,
     testTimeoutMs: 5 * MINUTE_MS,
-    timeoutMs: 15 * MINUTE_MS,
+    timeoutMs: 30 * MINUTE_MS,
   },
   {
     name: 'vault',
@@ -98,7 +98,7 @@ const NAMED_KINDS: readonly (Omit<TestKind, 'include'> & { readonly include?: re
     group: 'all',
     sequential: true,
     testTimeoutMs: 5 * MINUTE_MS,
-    timeoutMs: 30 * MINUTE_MS,
+    timeoutMs: 45 * MINUTE_MS,
   },
   {
     name: 'suite',
@@ -106,7 +106,7 @@ const NAMED_KINDS: readonly (Omit<TestKind, 'include'> & { readonly include?: re
     group: 'all',
     sequential: true,
     testTimeoutMs: 30 * MINUTE_MS,
-    timeoutMs: 40 * MINUTE_MS,
+    timeoutMs: 60 * MINUTE_MS,
   },
   {
     name: 'campaign',
@@ -115,7 +115,7 @@ const NAMED_KINDS: readonly (Omit<TestKind, 'include'> & { readonly include?: re
     group: 'all',
     sequential: true,
     testTimeoutMs: 10 * MINUTE_MS,
-    timeoutMs: 30 * MINUTE_MS,
+    timeoutMs: 45 * MINUTE_MS,
   },
 ];
 
@@ -143,7 +143,7 @@ export const TEST_KINDS: readonly TestKind[] = [
     group: 'default',
     sequential: false,
     testTimeoutMs: MINUTE_MS,
-    timeoutMs: 25 * MINUTE_MS,
+    timeoutMs: 40 * MINUTE_MS,
   },
   {
     name: 'openapi',
