@@ -73,7 +73,8 @@ export function runningContract(make: () => Promise<ContractSubject>, lacks: rea
           `sh -c '${count}' >/dev/null 2>&1 & sleep 1000 >/dev/null 2>&1 & kill -STOP $!; echo $! > /root/halted`,
         );
         await waitFor(async () => (await inside(spec, 'cat /root/count')).stdout !== '');
-        const waiting = inside(spec, 'sleep 1; echo "ended $?"');
+        const waiting = inside(spec, 'echo begun > /root/begun; sleep 1; echo "ended $?"');
+        await waitFor(async () => (await inside(spec, 'cat /root/begun')).stdout !== '');
         await driver.pause(spec.id);
         const used = async (): Promise<number> => (await driver.stats(spec.id)).cpuMicroseconds ?? 0;
         const before = await used();
