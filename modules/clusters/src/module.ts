@@ -73,7 +73,15 @@ export async function createClustersModule(dependencies: ClustersModuleDependenc
   });
   const context = createRouteContext(foundation, services, registry, delivery, stopping.signal);
   const { clusters, tunnelStore: store } = stores;
-  const tunnel = createTunnelServices({ dependencies, clusters, store, tunnels, leaseMs: LEASE_MS, onError });
+  const tunnel = createTunnelServices({
+    dependencies,
+    clusters,
+    store,
+    tunnels,
+    agentAccess,
+    leaseMs: LEASE_MS,
+    onError,
+  });
   const { randomBytes, access, audit } = dependencies;
   const api = createKubernetesApi(foundation);
   const shells = new ShellRoute({ access, audit, clusters, api, clock, publicUrl: endpoints.publicUrl });
@@ -155,7 +163,7 @@ async function registerDelivery(app: HttpApp, delivery: AgentDelivery, folder: s
 
 function addConnectRoute(
   router: UpgradeRouter,
-  { dependencies, stores, connections }: Foundation,
+  { dependencies, stores, connections, agentAccess }: Foundation,
   handlers: SessionHandlers,
 ): void {
   const { clock, config, log, randomBytes, replicaId } = dependencies;
@@ -171,6 +179,7 @@ function addConnectRoute(
       connectsPerMinute: config.connects_per_minute,
       newMessageId: () => newId('msg', randomBytes),
       onConnected: (cluster, epoch) => log.info({ cluster, epoch }, 'clusters: an agent connected'),
+      recheck: (cluster) => agentAccess.recheck(cluster),
     }),
   );
 }

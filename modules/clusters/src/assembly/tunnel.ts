@@ -2,6 +2,7 @@ import { noForwarding, type UpgradeRouter } from '@svc/http';
 import { BlockMemory } from '@svc/bytes';
 import { createAgentAuthentication } from '../routes/channel/agent-authentication.ts';
 import type { ClusterStore } from '../domain/cluster.ts';
+import type { AgentAccess } from './agent-access.ts';
 import type { ClustersModuleDependencies } from './assembly.ts';
 import type { AgentTunnels } from '../adapters/tunnel/agent-tunnels.ts';
 import { createForwardRoute } from '../routes/tunnel/forward-route.ts';
@@ -20,12 +21,13 @@ export interface TunnelServicesOptions {
   clusters: ClusterStore;
   store: TunnelStore;
   tunnels: AgentTunnels;
+  agentAccess: Pick<AgentAccess, 'recheck'>;
   leaseMs: number;
   onError: (error: unknown, context: Record<string, unknown>) => void;
 }
 
 export function createTunnelServices(options: TunnelServicesOptions): TunnelServices {
-  const { dependencies, clusters, store, tunnels, leaseMs, onError } = options;
+  const { dependencies, clusters, store, tunnels, agentAccess, leaseMs, onError } = options;
   const { access: port, rights, audit, clock, config, log, endpoints, replicaId, clientOf } = dependencies;
   const { forwarding = noForwarding } = dependencies;
   const { domain, max_streams: maxStreams, answer_timeout_seconds: answerSeconds } = config.tunnel;
@@ -61,6 +63,7 @@ export function createTunnelServices(options: TunnelServicesOptions): TunnelServ
           maxStreams,
           memory,
           onConnected: (cluster, epoch) => log.info({ cluster, epoch }, 'clusters: a tunnel connected'),
+          recheck: (cluster) => agentAccess.recheck(cluster),
           onError,
         }),
       );

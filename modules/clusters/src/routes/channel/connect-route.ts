@@ -31,6 +31,8 @@ export interface ConnectRouteOptions {
   connectsPerMinute: number;
   newMessageId: () => string;
   onConnected: (clusterId: string, epoch: number) => void;
+  /** Ends the connections of the cluster whose right was taken away. Before a connection is listed, that misses it. */
+  recheck: (clusterId: string) => Promise<void>;
 }
 
 /** `GET /v1/agent/connect` with `Upgrade: websocket`: authenticates the agent, then starts its session. */
@@ -61,7 +63,7 @@ export function createConnectRoute(options: ConnectRouteOptions): UpgradeRoute {
       if (handOver === null) return;
       const now = clock.now();
       const leaseUntil = timestampAfter(now, options.leaseMs);
-      const epoch = await takeEpoch(socket, () =>
+      const epoch = await orEnd(socket, () =>
         options.store.open(cluster.id, options.replicaId, now.toISOString(), leaseUntil),
       );
       if (socket.readyState !== socket.OPEN) {
@@ -76,14 +78,15 @@ export function createConnectRoute(options: ConnectRouteOptions): UpgradeRoute {
       options.connections.add(new AgentSession({ ...peer, clock, decoder, newMessageId, handlers }));
       handOver();
       options.onConnected(cluster.id, epoch);
+      await orEnd(socket, () => options.recheck(cluster.id));
     },
   };
 }
 
-/** The cluster may be deleted meanwhile. */
-async function takeEpoch(socket: WebSocket, open: () => Promise<number>): Promise<number> {
+/** Ends the connection if this fails. The cluster may be deleted meanwhile. */
+async function orEnd<Result>(socket: WebSocket, work: () => Promise<Result>): Promise<Result> {
   try {
-    return await open();
+    return await work();
   } catch (error) {
     socket.terminate();
     throw error;

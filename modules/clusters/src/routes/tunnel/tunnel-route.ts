@@ -21,6 +21,8 @@ export interface TunnelRouteOptions {
   maxStreams: number;
   memory: BlockMemory;
   onConnected: (clusterId: string, epoch: number) => void;
+  /** Ends the connections of the cluster whose right was taken away. Before a tunnel is listed, that misses it. */
+  recheck: (clusterId: string) => Promise<void>;
   onError: (error: unknown, context: Record<string, unknown>) => void;
 }
 
@@ -52,7 +54,7 @@ export function createTunnelRoute(options: TunnelRouteOptions): UpgradeRoute {
       if (!(await session.heard)) return;
       if (tunnels.draining) return session.close(MUX_CODES.GOING_AWAY);
       const now = clock.now();
-      const epoch = await openTunnel(session, () =>
+      const epoch = await orClose(session, () =>
         store.open(cluster.id, replicaId, now.toISOString(), timestampAfter(now, leaseMs)),
       );
       const tunnel = new AgentTunnel({ session, clusterId: cluster.id, epoch, tokenHash });
@@ -62,14 +64,15 @@ export function createTunnelRoute(options: TunnelRouteOptions): UpgradeRoute {
         tunnels.remove(tunnel);
         return store.close(cluster.id, epoch).catch((error: unknown) => onError(error, { cluster: cluster.id }));
       });
+      await orClose(session, () => options.recheck(cluster.id));
     },
   };
 }
 
-/** The cluster may be deleted meanwhile. */
-async function openTunnel(session: MuxSession, open: () => Promise<number>): Promise<number> {
+/** Closes the tunnel if this fails. The cluster may be deleted meanwhile. */
+async function orClose<Result>(session: MuxSession, work: () => Promise<Result>): Promise<Result> {
   try {
-    return await open();
+    return await work();
   } catch (error) {
     session.close();
     throw error;
