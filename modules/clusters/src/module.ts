@@ -65,26 +65,15 @@ export async function createClustersModule(dependencies: ClustersModuleDependenc
   const registry = createRegistry(foundation);
   const stopping = new AbortController();
   const { agentImagesFolder: imagesFolder, endpoints, log } = dependencies;
-  const delivery = new AgentDelivery({
-    install: config.install,
-    imagesFolder,
-    publicUrl: endpoints.publicUrl,
-    log,
-  });
+  const { publicUrl } = endpoints;
+  const delivery = new AgentDelivery({ install: config.install, imagesFolder, publicUrl, log });
   const context = createRouteContext(foundation, services, registry, delivery, stopping.signal);
   const { clusters, tunnelStore: store } = stores;
-  const tunnel = createTunnelServices({
-    dependencies,
-    clusters,
-    store,
-    tunnels,
-    agentAccess,
-    leaseMs: LEASE_MS,
-    onError,
-  });
+  const leaseMs = LEASE_MS;
+  const tunnel = createTunnelServices({ dependencies, clusters, store, tunnels, agentAccess, leaseMs, onError });
   const { randomBytes, access, audit } = dependencies;
   const api = createKubernetesApi(foundation);
-  const shells = new ShellRoute({ access, audit, clusters, api, clock, publicUrl: endpoints.publicUrl });
+  const shells = new ShellRoute({ access, audit, clusters, api, clock, publicUrl });
   const links: LinkRouteOptions = { context, store, randomBytes, endpoints, domain: config.tunnel.domain };
 
   const drain = async (): Promise<void> => {
