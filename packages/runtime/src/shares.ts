@@ -30,7 +30,7 @@ export interface Holdings {
 }
 
 /**
- * The rule of shares, for whoever counts elsewhere, such as in a database: why a key may take no more now, or null. A
+ * The rule of shares, for counts kept elsewhere, such as in a database: why a key may take no more now, or null. A
  * group takes more only while it holds less than what is free, and a key only while it holds less than half of that.
  */
 export function findShareRefusal(

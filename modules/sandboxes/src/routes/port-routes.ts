@@ -117,7 +117,7 @@ function registerPublic(app: HttpApp, { prefix, service, links, domain, publicUr
     async (request) => {
       const sandbox = await service.get(grantOf(request).workspaceUuid, request.params.id);
       const { id: ownerId, expiresAt: notAfter } = principalOf(request);
-      await links.unpublish(sandbox.id); // whoever opened them before may lose that right
+      await links.unpublish(sandbox.id); // the user who opened them may lose that right
       if (request.body.public) await links.publish(sandbox, { ownerId, granted: grantedAccessOf(request), notAfter });
       return { public: request.body.public, url: `${originOf(sandbox.id, '{port}', domain, publicUrl())}/` };
     },

@@ -44,7 +44,7 @@ export class WebhooksClient {
     return this.#transport.call('GET', pathOf(id), options);
   }
 
-  /** Changes a webhook. One that is enabled again receives events from then on. */
+  /** Changes a webhook. After it is enabled again, it receives new events only. */
   update(id: string, change: WebhookChange, options: CallOptions = {}): Promise<Webhook> {
     return this.#transport.call('PATCH', pathOf(id), { body: change, ...options });
   }

@@ -21,7 +21,7 @@ export interface ForkCopiesDeps {
 
 /**
  * Remembers which copies a fork makes, from before each one exists until its sandboxes do. After a crash, those that no
- * sandbox mounts are deleted: nobody knows their names.
+ * sandbox mounts are deleted, because no client knows their names.
  */
 export class ForkCopies {
   readonly #deps: ForkCopiesDeps;

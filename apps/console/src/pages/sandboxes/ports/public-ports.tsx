@@ -8,7 +8,7 @@ import { Panel, Section } from '../../../ui/page.tsx';
 import { ErrorState } from '../../../ui/states.tsx';
 import { Switch } from '../../../ui/switch.tsx';
 
-/** Opens every port without a link, as E2B clients expect. The address is shown to whoever opens them. */
+/** Opens every port without a link, as E2B clients expect. Then shows their address. */
 export function PublicPorts({ sandbox }: { sandbox: string }) {
   const api = useSandboxes();
   const workspace = useWorkspace();
