@@ -84,7 +84,9 @@ export async function startOutside(): Promise<Outside> {
     const address = platform.address();
     return {
       platformPort: typeof address === 'object' && address !== null ? address.port : 0,
-      hostAddresses: ownAddresses(),
+      get hostAddresses() {
+        return ownAddresses();
+      },
       abstractName,
       close,
     };

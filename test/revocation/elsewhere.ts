@@ -91,8 +91,8 @@ export const OTHERS: Readonly<Record<string, Reason>> = {
     see: [OF_THE_GUARD],
   },
   'a public object that becomes private': {
-    why: 'is refused from the next request on; a download by an anonymous reader holds no right (decision 0034)',
-    see: ['modules/object-store/test/integration/public-host.test.ts', 'docs/decisions/0034-held-rights.md'],
+    why: 'ends the downloads of anonymous readers too, at every door of the store',
+    see: ['modules/object-store/test/integration/public-transfers.test.ts'],
   },
   'a workspace that is deleted': {
     why: 'must be empty: what is left are the requests of its callers',

@@ -26,7 +26,10 @@ export function strayFiles(
       (path: string) => path.startsWith(join(data, 'templates/')) && /\/\d+\.ext4$/.test(path),
       (path: string) => path.startsWith(join(data, 'images/')) && !/\/images\/(partial|work|leases|holds)\//.test(path),
       (path: string) => isHold(path, join(data, 'images/holds/'), kept, snapshots),
-      (path: string) => /^\/(agent-[0-9a-f]+|launcher\.lock|mounts\.sock)$/.test(path.replace(runFolder, '')),
+      (path: string) =>
+        /^\/(agent-[0-9a-f]+|seccomp-[0-9a-f]{16}\.json|launcher\.lock|mounts\.sock)$/.test(
+          path.replace(runFolder, ''),
+        ),
       // Files of a running sandbox; whether it runs is not checked here.
       (path: string) => path.startsWith(join(runFolder, 'sandboxes/')) && /\/(agent\.sock|state\.json)$/.test(path),
     ].some((matches) => matches(file));
