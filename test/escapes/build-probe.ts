@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findGo } from '@svc/testing';
+import { findGo, GO_BUILD_FLAGS } from '@svc/testing';
 import { runCommand } from '../kubernetes/commands.ts';
 
 export interface BuiltProbe {
@@ -14,7 +14,7 @@ export async function buildProbe(): Promise<BuiltProbe> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-probe-'));
   const file = join(folder, 'probe');
   const go = findGo() ?? 'go';
-  await runCommand(go, ['build', '-trimpath', '-buildvcs=false', '-ldflags=-s -w', '-o', file, '.'], {
+  await runCommand(go, ['build', ...GO_BUILD_FLAGS, '-ldflags=-s -w', '-o', file, '.'], {
     cwd: join(import.meta.dirname, 'probe'),
     env: { ...process.env, CGO_ENABLED: '0', GOFLAGS: '' },
   });

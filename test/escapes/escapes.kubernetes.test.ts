@@ -3,9 +3,8 @@ import { sampleSpec } from '@svc/sandboxes/testing/sample-spec';
 import { skippedTitle } from '@svc/testing';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { TEST_IMAGE } from '../kubernetes/agent-fixture.ts';
-import { kubernetesRequirement, startKubernetes, type Kubernetes } from '../kubernetes/index.ts';
+import { helmRequirement, type Kubernetes, kubernetesRequirement, startKubernetes } from '../kubernetes/index.ts';
 import { createSandboxNamespace, HELPER_IMAGE, type SandboxNamespace } from '../kubernetes/sandbox-namespace.ts';
-import { helmRequirement } from '../tunnel/helm.ts';
 import { escapeTable } from './escape-table.ts';
 import { LEFT_ON_PODS, OPEN_ON_PODS } from './on-pods.ts';
 

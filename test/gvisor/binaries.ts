@@ -1,13 +1,12 @@
 import { access, constants, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findGo } from '@svc/testing';
+import { findGo, GO_BUILD_FLAGS, GO_ENVIRONMENT } from '@svc/testing';
 import { runCommand } from '../kubernetes/commands.ts';
 
 /** A commit of gVisor's branch `go`, which contains its generated sources as a Go module. */
 export const GVISOR_VERSION = 'v0.0.0-20250503011706-39ed1f5ac29c';
 const GVISOR_MODULE = 'gvisor.dev/gvisor';
-const PARTS: readonly string[] = ['-trimpath', '-buildvcs=false', '-ldflags=-s -w'];
 
 export interface Gvisor {
   /** `runsc` itself. */
@@ -39,9 +38,13 @@ export async function ensureGvisor(env: NodeJS.ProcessEnv = process.env): Promis
       join(work, 'needs.go'),
       `package main\n\nimport _ "${GVISOR_MODULE}/runsc/cli"\n\nfunc main() {}\n`,
     );
-    const options = { cwd: work, env: { ...env, CGO_ENABLED: '0', GOFLAGS: '-mod=mod' } };
+    const options = { cwd: work, env: { ...env, ...GO_ENVIRONMENT } };
     await runCommand(go, ['mod', 'tidy'], options);
-    await runCommand(go, ['build', ...PARTS, '-o', join(folder, 'runsc.part'), `${GVISOR_MODULE}/runsc`], options);
+    await runCommand(
+      go,
+      ['build', ...GO_BUILD_FLAGS, '-ldflags=-s -w', '-o', join(folder, 'runsc.part'), `${GVISOR_MODULE}/runsc`],
+      options,
+    );
     await rename(join(folder, 'runsc.part'), join(folder, 'runsc'));
     const script = `#!/bin/sh\nexec "$(dirname "$0")/runsc" --platform=systrap --ignore-cgroups --overlay2=none "$@"\n`;
     await writeFile(`${runtime}.part`, script, { mode: 0o755 });

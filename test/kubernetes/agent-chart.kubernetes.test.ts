@@ -3,7 +3,7 @@ import { skippedTitle } from '@svc/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { PROJECT_ROOT } from '../system/running-platform.ts';
-import { ensureHelm, helmRequirement } from '../tunnel/helm.ts';
+import { ensureHelm, helmRequirement } from './index.ts';
 import { runCommand } from './commands.ts';
 
 const reason = await helmRequirement();

@@ -1,8 +1,7 @@
 import { skippedTitle, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { helmRequirement } from '../tunnel/helm.ts';
 import { AgentDelivery, type RegisteredCluster } from './agent-delivery.ts';
-import { kubernetesRequirement } from './index.ts';
+import { helmRequirement, kubernetesRequirement } from './index.ts';
 import { DRIFTING } from './drifting-kinds.ts';
 import { GAINED, PROFILES, REFUSED_TO_ALL, type Profile } from './profile-rights.ts';
 

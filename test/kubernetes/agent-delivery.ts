@@ -7,8 +7,7 @@ import { archiveNameOf, buildImage } from '@svc/agent/build';
 import { temporaryFolder, waitFor, type TemporaryFolder } from '@svc/testing';
 import { apiClient, type ApiClient } from '../system/api-client.ts';
 import { PROJECT_ROOT, startPlatform, type RunningPlatform } from '../system/running-platform.ts';
-import { ensureHelm } from '../tunnel/helm.ts';
-import { binariesFolder, startKubernetes, type Kubernetes } from './index.ts';
+import { binariesFolder, ensureHelm, startKubernetes, type Kubernetes } from './index.ts';
 
 export interface RegisteredCluster {
   id: string;

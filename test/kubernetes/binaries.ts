@@ -1,21 +1,28 @@
 import { access, constants, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findGo } from '@svc/testing';
+import { findGo, GO_BUILD_FLAGS, GO_ENVIRONMENT } from '@svc/testing';
 import { runCommand } from './commands.ts';
 
 export const KUBERNETES_VERSION = 'v1.34.4';
 
-const PROGRAMS = [
-  'kube-apiserver',
-  'kube-controller-manager',
-  'kube-scheduler',
-  'kube-proxy',
-  'kubelet',
-  'kubectl',
-] as const;
+/** The newest release of metrics-server whose libraries are no newer than those of Kubernetes. */
+const METRICS_SERVER_VERSION = 'v0.8.0';
+const HELM_VERSION = 'v3.19.0';
 
-export type KubernetesProgram = (typeof PROGRAMS)[number];
+/** The package of each program. Built as one module, they share one copy of the Kubernetes libraries. */
+const PROGRAMS = {
+  'kube-apiserver': 'k8s.io/kubernetes/cmd/kube-apiserver',
+  'kube-controller-manager': 'k8s.io/kubernetes/cmd/kube-controller-manager',
+  'kube-scheduler': 'k8s.io/kubernetes/cmd/kube-scheduler',
+  'kube-proxy': 'k8s.io/kubernetes/cmd/kube-proxy',
+  kubelet: 'k8s.io/kubernetes/cmd/kubelet',
+  kubectl: 'k8s.io/kubernetes/cmd/kubectl',
+  'metrics-server': 'sigs.k8s.io/metrics-server/cmd/metrics-server',
+  helm: 'helm.sh/helm/v3/cmd/helm',
+} as const;
+
+export type KubernetesProgram = keyof typeof PROGRAMS;
 
 /** Folder of the built programs: kept between runs, one per version. */
 export function binariesFolder(env: NodeJS.ProcessEnv = process.env): string {
@@ -25,7 +32,7 @@ export function binariesFolder(env: NodeJS.ProcessEnv = process.env): string {
 
 export async function binariesAreBuilt(folder = binariesFolder()): Promise<boolean> {
   const found = await Promise.all(
-    PROGRAMS.map((program) =>
+    Object.keys(PROGRAMS).map((program) =>
       access(join(folder, program), constants.X_OK).then(
         () => true,
         () => false,
@@ -36,7 +43,7 @@ export async function binariesAreBuilt(folder = binariesFolder()): Promise<boole
 }
 
 /**
- * Builds Kubernetes from its Go module, which needs no container registry: 5 to 10 minutes once on two cores. The
+ * Builds Kubernetes, metrics-server and Helm from their Go modules, which needs no container registry: 5 to 10 minutes once on two cores. The
  * finished programs are moved into the cache one by one, so that an interrupted build is never mistaken for a complete
  * one.
  */
@@ -51,11 +58,16 @@ export async function ensureBinaries(say: (line: string) => void = () => undefin
   try {
     await writeModule(go, work);
     await build(go, work);
-    for (const program of PROGRAMS) await moveInto(join(work, 'bin', program), join(folder, program));
+    for (const program of Object.keys(PROGRAMS)) await moveInto(join(work, 'bin', program), join(folder, program));
   } finally {
     await rm(work, { recursive: true, force: true });
   }
   return folder;
+}
+
+/** Returns Helm, built with Kubernetes. */
+export async function ensureHelm(): Promise<string> {
+  return join(await ensureBinaries(), 'helm');
 }
 
 /**
@@ -75,22 +87,18 @@ async function writeModule(go: string, work: string): Promise<void> {
     (match) => match[1],
   );
   const libraryVersion = KUBERNETES_VERSION.replace('v1.', 'v0.');
-  const commands = PROGRAMS.filter((program) => program !== 'kubectl');
-  const imports = [...commands.map((name) => `k8s.io/kubernetes/cmd/${name}/app`), 'k8s.io/kubectl/pkg/cmd'];
   await writeFile(
     join(work, 'go.mod'),
     [
       'module svc.test/kubernetes',
       goLine,
+      ...Object.values(PROGRAMS).map((path) => `tool ${path}`), // what `go mod tidy` keeps
       `require k8s.io/kubernetes ${KUBERNETES_VERSION}`,
+      `require sigs.k8s.io/metrics-server ${METRICS_SERVER_VERSION}`,
+      `require helm.sh/helm/v3 ${HELM_VERSION}`,
       ...libraries.map((library) => `replace ${library} => ${library} ${libraryVersion}`),
       '',
     ].join('\n'),
-  );
-  // `go mod tidy` keeps what a file imports; this file exists only for that.
-  await writeFile(
-    join(work, 'needs.go'),
-    `package main\n\nimport (\n${imports.map((path) => `\t_ "${path}"\n`).join('')})\n\nfunc main() {}\n`,
   );
 }
 
@@ -101,16 +109,12 @@ async function build(go: string, work: string): Promise<void> {
   const options = { cwd: work, env: goEnvironment() };
   await runCommand(go, ['mod', 'tidy'], options);
   await mkdir(join(work, 'bin'));
-  const targets = PROGRAMS.map((program) => `k8s.io/kubernetes/cmd/${program}`);
-  await runCommand(
-    go,
-    ['build', '-trimpath', '-ldflags', linkerFlags, '-o', join(work, 'bin') + '/', ...targets],
-    options,
-  );
+  const flags = [...GO_BUILD_FLAGS, '-ldflags', linkerFlags, '-o', `${join(work, 'bin')}/`];
+  await runCommand(go, ['build', ...flags, ...Object.values(PROGRAMS)], options);
 }
 
 function goEnvironment(): NodeJS.ProcessEnv {
-  return { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=mod' };
+  return { ...process.env, ...GO_ENVIRONMENT };
 }
 
 async function moveInto(from: string, to: string): Promise<void> {

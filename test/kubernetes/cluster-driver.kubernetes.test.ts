@@ -7,9 +7,8 @@ import { runningContract } from '@svc/sandboxes/testing/running-contract';
 import { sampleSpec } from '@svc/sandboxes/testing/sample-spec';
 import { skippedTitle } from '@svc/testing';
 import { afterAll, beforeAll, describe } from 'vitest';
-import { helmRequirement } from '../tunnel/helm.ts';
 import { TEST_IMAGE } from './agent-fixture.ts';
-import { kubernetesRequirement, startKubernetes, type Kubernetes } from './index.ts';
+import { helmRequirement, type Kubernetes, kubernetesRequirement, startKubernetes } from './index.ts';
 import { createSandboxNamespace, HELPER_IMAGE, type SandboxNamespace } from './sandbox-namespace.ts';
 import { listenForTunnels, type TunnelListener } from './tunnel-listener.ts';
 

@@ -6,9 +6,8 @@ import { WebSocket } from 'ws';
 import { apiClient, type ApiClient } from '../system/api-client.ts';
 import { startAgent, type RunningAgent } from '../system/cluster-walk.ts';
 import { startPlatform, type RunningPlatform } from '../system/running-platform.ts';
-import { helmRequirement } from '../tunnel/helm.ts';
 import { TEST_IMAGE } from './agent-fixture.ts';
-import { kubernetesRequirement, startKubernetes, type Kubernetes } from './index.ts';
+import { helmRequirement, type Kubernetes, kubernetesRequirement, startKubernetes } from './index.ts';
 import { createSandboxNamespace, HELPER_IMAGE, type SandboxNamespace } from './sandbox-namespace.ts';
 
 const reason = (await kubernetesRequirement()) ?? (await helmRequirement());

@@ -1,44 +1,15 @@
-import { access, constants, mkdir } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { findGo } from '@svc/testing';
-import { runCommand, untilReady } from './commands.ts';
+import { untilReady } from './commands.ts';
 import type { Daemon } from './daemon.ts';
 import type { Kubectl } from './kubectl.ts';
 import { NODE_ADDRESS, type NodePlan } from './node.ts';
 
-const METRICS_SERVER_VERSION = 'v0.9.0';
 const PORT = 10_443;
 
-function programFolder(env: NodeJS.ProcessEnv = process.env): string {
-  const cache = env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
-  return join(cache, 'svc', `metrics-server-${METRICS_SERVER_VERSION}`);
-}
-
-/** Builds metrics-server from its Go module, once: two minutes on two cores. */
-export async function ensureMetricsServer(say: (line: string) => void = () => undefined): Promise<string> {
-  const folder = programFolder();
-  const program = join(folder, 'metrics-server');
-  const built = await access(program, constants.X_OK).then(
-    () => true,
-    () => false,
-  );
-  if (built) return program;
-  const go = findGo();
-  if (go === null) throw new Error('metrics-server must be built and needs Go; run: apt-get install -y golang-go');
-  say(`building metrics-server ${METRICS_SERVER_VERSION} from source, once`);
-  await mkdir(folder, { recursive: true });
-  await runCommand(go, ['install', `sigs.k8s.io/metrics-server/cmd/metrics-server@${METRICS_SERVER_VERSION}`], {
-    cwd: folder,
-    env: { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=mod', GOBIN: folder },
-  });
-  return program;
-}
-
 /** Serves metrics.k8s.io from a process beside the node, through a Service whose endpoint is the node's address. */
-export async function startMetricsServer(plan: NodePlan, program: string, kubectl: Kubectl): Promise<Daemon> {
-  const { folder, namespace, adminKubeconfig: kubeconfig } = plan;
-  const daemon = namespace.start(folder, 'metrics-server', program, [
+export async function startMetricsServer(plan: NodePlan, kubectl: Kubectl): Promise<Daemon> {
+  const { folder, binaries, namespace, adminKubeconfig: kubeconfig } = plan;
+  const daemon = namespace.start(folder, 'metrics-server', join(binaries, 'metrics-server'), [
     `--kubeconfig=${kubeconfig}`,
     `--authentication-kubeconfig=${kubeconfig}`,
     `--authorization-kubeconfig=${kubeconfig}`,

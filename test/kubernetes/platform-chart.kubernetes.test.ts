@@ -7,8 +7,7 @@ import { skippedTitle, temporaryFolder } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { PROJECT_ROOT } from '../system/running-platform.ts';
-import { ensureHelm, helmRequirement } from '../tunnel/helm.ts';
-import { kubernetesRequirement, startKubernetes, type Kubernetes } from './index.ts';
+import { ensureHelm, helmRequirement, kubernetesRequirement, startKubernetes, type Kubernetes } from './index.ts';
 
 const run = promisify(execFile);
 const reason = await helmRequirement();

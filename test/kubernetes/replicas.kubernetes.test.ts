@@ -7,9 +7,8 @@ import { CommandLine } from '../command-line/command-line.ts';
 import { apiClient, type ApiClient } from '../system/api-client.ts';
 import { startAgent, type RunningAgent } from '../system/cluster-walk.ts';
 import { tunnelOpened } from '../tunnel/tunnel-fixture.ts';
-import { helmRequirement } from '../tunnel/helm.ts';
 import { TEST_IMAGE } from './agent-fixture.ts';
-import { binariesFolder, kubernetesRequirement, startKubernetes, type Kubernetes } from './index.ts';
+import { binariesFolder, helmRequirement, type Kubernetes, kubernetesRequirement, startKubernetes } from './index.ts';
 import { createSandboxNamespace, HELPER_IMAGE, type SandboxNamespace } from './sandbox-namespace.ts';
 import { startTwoReplicas, type TwoReplicas } from './two-replicas.ts';
 

@@ -13,7 +13,11 @@ export async function kubernetesRequirement(apiOnly = false): Promise<string | n
   if (!root && !apiOnly) return 'needs root; run it with sudo';
   const missing = missingPackages(clusterPrograms(apiOnly));
   if (!root && missing.length > 0) return `needs packages; install them with: apt-get install -y ${missing.join(' ')}`;
-  if (await binariesAreBuilt()) return null;
-  const go = findGo();
-  return go === null ? 'needs the command go; install it with: apt-get install -y golang-go' : null;
+  return helmRequirement();
+}
+
+/** Null if Helm and Kubernetes are built or can be, otherwise what is missing. */
+export async function helmRequirement(): Promise<string | null> {
+  if (findGo() !== null || (await binariesAreBuilt())) return null;
+  return 'needs the command go; install it with: apt-get install -y golang-go';
 }

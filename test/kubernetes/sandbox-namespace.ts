@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { helperBinaries } from '@svc/sandboxes/testing/local-subject';
 import { temporaryFolder } from '@svc/testing';
 import { PROJECT_ROOT } from '../system/running-platform.ts';
-import { ensureHelm } from '../tunnel/helm.ts';
+import { ensureHelm } from './binaries.ts';
 import { runCommand } from './commands.ts';
 import type { Kubernetes } from './index.ts';
 import { makeServiceAccount } from './service-account.ts';

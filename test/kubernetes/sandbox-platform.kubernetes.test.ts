@@ -4,9 +4,8 @@ import { skippedTitle, temporaryFolder, waitFor, type TemporaryFolder } from '@s
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiClient, type ApiClient } from '../system/api-client.ts';
 import { startPlatform, type RunningPlatform } from '../system/running-platform.ts';
-import { helmRequirement } from '../tunnel/helm.ts';
 import { TEST_IMAGE } from './agent-fixture.ts';
-import { kubernetesRequirement, startKubernetes, type Kubernetes } from './index.ts';
+import { helmRequirement, type Kubernetes, kubernetesRequirement, startKubernetes } from './index.ts';
 import { createSandboxNamespace, HELPER_IMAGE, type SandboxNamespace } from './sandbox-namespace.ts';
 
 const reason = (await kubernetesRequirement()) ?? (await helmRequirement());

@@ -9,7 +9,7 @@ import { untilReady } from './commands.ts';
 import { SERVICE_ADDRESS, startApiServer, startControllers, startEtcd, type ApiServerPlan } from './control-plane.ts';
 import { assertRunning, startDaemon, type Daemon } from './daemon.ts';
 import { kubectlFor } from './kubectl.ts';
-import { ensureMetricsServer, startMetricsServer } from './metrics-server.ts';
+import { startMetricsServer } from './metrics-server.ts';
 import { createNamespace } from './namespace.ts';
 import {
   NODE_ADDRESS,
@@ -49,8 +49,7 @@ export async function startKubernetes(options: StartOptions = {}): Promise<Kuber
   const binaries = await ensureBinaries(say);
   const folder = await stateFolder(options.dir);
   if (apiOnly) return startApiOnly(folder, binaries);
-  const metricsServer = options.metrics === true ? await ensureMetricsServer(say) : null;
-  return startNode(folder, binaries, metricsServer);
+  return startNode(folder, binaries, options.metrics === true);
 }
 
 async function startApiOnly(folder: string, binaries: string): Promise<Kubernetes> {
@@ -78,7 +77,7 @@ async function startApiOnly(folder: string, binaries: string): Promise<Kubernete
   });
 }
 
-async function startNode(folder: string, binaries: string, metricsServer: string | null): Promise<Kubernetes> {
+async function startNode(folder: string, binaries: string, withMetrics: boolean): Promise<Kubernetes> {
   if (process.getuid?.() !== 0) throw new Error('a cluster with pods needs root; without it only apiOnly works');
   const namespace = await createNamespace();
   const daemons: Daemon[] = [];
@@ -116,7 +115,7 @@ async function startNode(folder: string, binaries: string, metricsServer: string
       await kubectl('wait', '--for=condition=Ready', 'node/node-1', '--timeout=1s');
       await kubectl('get', 'serviceaccount', 'default'); // pods are refused until a controller has created it
     });
-    if (metricsServer !== null) daemons.push(await startMetricsServer(nodePlan, metricsServer, kubectl));
+    if (withMetrics) daemons.push(await startMetricsServer(nodePlan, kubectl));
     return {
       kubeconfig,
       kubectl,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { skippedTitle } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { kubernetesRequirement } from '../kubernetes/index.ts';
-import { ensureHelm, helmRequirement } from './helm.ts';
+import { ensureHelm, helmRequirement } from '../kubernetes/index.ts';
 import { startKubectl, type KubectlFixture } from './kubectl-fixture.ts';
 
 const reason = (await kubernetesRequirement()) ?? (await helmRequirement());

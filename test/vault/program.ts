@@ -1,7 +1,7 @@
 import { access, chmod, constants, cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findGo } from '@svc/testing';
+import { findGo, GO_BUILD_FLAGS, GO_ENVIRONMENT } from '@svc/testing';
 import { runCommand } from '../kubernetes/commands.ts';
 
 /** The last Vault release under the Mozilla Public License. */
@@ -96,13 +96,17 @@ export async function ensureVault(env: NodeJS.ProcessEnv = process.env): Promise
   await mkdir(folder, { recursive: true });
   const work = await mkdtemp(join(tmpdir(), 'svc-vault-build-'));
   try {
-    const options = { cwd: work, env: { ...env, CGO_ENABLED: '0', GOFLAGS: '-mod=mod' } };
+    const options = { cwd: work, env: { ...env, ...GO_ENVIRONMENT } };
     const required = `require (\n\t${MODULE} v${VAULT_VERSION}\n\t${MODULE}/sdk v${SDK_VERSION}\n)\n`;
     const replaced = `replace ${MODULE}/sdk => ./sdk\n`;
     await writeFile(join(work, 'go.mod'), `module svc.test/vault\n\ngo 1.24\n\n${required}\n${replaced}`);
     await writeFile(join(work, 'main.go'), MAIN);
     await copySdk(go, work, options.env);
-    await runCommand(go, ['build', '-trimpath', '-ldflags=-s -w', '-o', join(folder, 'vault.part'), '.'], options);
+    await runCommand(
+      go,
+      ['build', ...GO_BUILD_FLAGS, '-ldflags=-s -w', '-o', join(folder, 'vault.part'), '.'],
+      options,
+    );
     await rename(join(folder, 'vault.part'), program); // atomic
   } finally {
     await rm(work, { recursive: true, force: true });

@@ -21,6 +21,8 @@ export {
   findChromium,
   findCommand,
   findGo,
+  GO_BUILD_FLAGS,
+  GO_ENVIRONMENT,
   PYTHON_VENV,
   PYTHON_WEBSOCKETS,
   requirement,

@@ -95,6 +95,14 @@ export function findGo(): string | null {
   return findCommand('go') ?? findCommand('/usr/local/go/bin/go');
 }
 
+/**
+ * Flags of `go build` for a program that tests only run. The same for all of them, so that the build cache holds one copy
+ * of what they share; without debug information, which takes a tenth of the compiler's time.
+ */
+export const GO_BUILD_FLAGS: readonly string[] = ['-trimpath', '-buildvcs=false', '-gcflags=all=-dwarf=false'];
+/** Environment of `go`, likewise. */
+export const GO_ENVIRONMENT: Readonly<Record<string, string>> = { CGO_ENABLED: '0', GOFLAGS: '-mod=mod' };
+
 /** Finds the distribution's Chromium under any of its names. */
 export function findChromium(): string | null {
   for (const name of ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome']) {

@@ -1,7 +1,7 @@
 import { access, constants, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { findGo } from '@svc/testing';
+import { findGo, GO_BUILD_FLAGS, GO_ENVIRONMENT } from '@svc/testing';
 import { runCommand } from '../../kubernetes/commands.ts';
 
 /** The version that `known-failures.txt` refers to; others have different tests. */
@@ -19,8 +19,10 @@ export async function ensureVersitygw(env: NodeJS.ProcessEnv = process.env): Pro
   await mkdir(dirname(program), { recursive: true });
   const work = await mkdtemp(join(dirname(program), 'build-'));
   try {
-    const environment = { ...env, GOBIN: work, CGO_ENABLED: '0' };
-    await runCommand(go, ['install', '-trimpath', `${MODULE}@v${VERSITYGW_VERSION}`], { env: environment });
+    const environment = { ...env, ...GO_ENVIRONMENT, GOBIN: work };
+    await runCommand(go, ['install', ...GO_BUILD_FLAGS, '-ldflags=-s -w', `${MODULE}@v${VERSITYGW_VERSION}`], {
+      env: environment,
+    });
     await rename(join(work, 'versitygw'), program); // atomic
   } finally {
     await rm(work, { recursive: true, force: true });
