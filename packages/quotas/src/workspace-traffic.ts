@@ -49,7 +49,7 @@ const SLICE_MS = 1;
 /** The same while several workspaces are active. */
 const SHARED_SLICE_MS = 0.1;
 /** Rest after each millisecond of a shared slice: a busy workspace slows down so that others find the process idle. */
-const SHARED_REST = 2;
+const SHARED_REST = 3;
 /** Event loop time to read and hash 1 MiB. */
 const BODY_TURN_MS = 0.6;
 /** Event loop time to decrypt and write 256 KiB. */

@@ -83,7 +83,7 @@ describe('FairSlots', () => {
     expect(order.map(([key]) => key).join('')).toBe('aba');
     nowMs = 60_000;
     order[2]?.[1]();
-    expect(rests.map(({ milliseconds }) => milliseconds)).toEqual([20, 100]); // a slow start is no reason for a long rest
+    expect(rests.map(({ milliseconds }) => milliseconds)).toEqual([20, 250]); // a slow start is no reason for a long rest
     rests[1]?.end();
     await settle();
     isContended = false;

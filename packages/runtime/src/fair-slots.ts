@@ -31,7 +31,7 @@ export interface FairSlotsOptions extends Pick<FairQueueOptions, 'maxItemsPerKey
 /** How long slots count as shared after a change of key. */
 const SHARED_MS = 5_000;
 /** Slow work, such as a start from a cold disk, is no reason for a long rest. */
-const MAX_REST_MS = 100;
+const MAX_REST_MS = 250;
 
 /** Releases the slot. Further calls have no effect. */
 export type ReleaseSlot = () => void;

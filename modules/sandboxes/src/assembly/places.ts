@@ -11,7 +11,7 @@ const MAX_WAITING = 65_536;
 /** A workspace can hold all slots but these two; all workspaces of one owner together can hold all but one. */
 const KEPT_FOR_OTHERS = 2;
 /** Rest after each millisecond of a start next to other workspaces; measured in bench/fairness. */
-const SHARED_REST = 2;
+const SHARED_REST = 5;
 
 /**
  * Slots for starts and removals. When sandboxes run on this machine, this work keeps its processors busy, so a
