@@ -2,6 +2,7 @@ import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3
 import { describeRequiring } from '@svc/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { apiClient } from '../system/api-client.ts';
+import { startEngine, type Engine } from './engine.ts';
 import { createReplicas, type Replicas } from './replicas.ts';
 
 const Bucket = 'conditions';
@@ -11,11 +12,17 @@ const ROUNDS = 10;
 const ADDITIONS = 8;
 
 describeRequiring(['postgres'], 'conditional writes at two replicas', () => {
+  let engine: Engine;
   let replicas: Replicas;
   let at: S3Client[];
   beforeEach(async () => {
+    engine = await startEngine();
+    const { environment } = engine;
     replicas = await createReplicas('["object-store"]');
-    const platforms = [await replicas.start({ name: 'a' }), await replicas.start({ name: 'b' })];
+    const platforms = [
+      await replicas.start({ name: 'a', environment }),
+      await replicas.start({ name: 'b', environment }),
+    ];
     const [{ ready }] = platforms as [(typeof platforms)[number]];
     const base = `/api/v1/workspace/${ready.workspace_uuid}/object-store`;
     await apiClient(ready).post(`${base}/buckets`, { name: Bucket });
@@ -30,6 +37,7 @@ describeRequiring(['postgres'], 'conditional writes at two replicas', () => {
   afterEach(async () => {
     for (const s3 of at) s3.destroy();
     await replicas[Symbol.asyncDispose]();
+    await engine[Symbol.asyncDispose]();
   });
 
   /** Clients at both replicas in turns. */

@@ -70,6 +70,18 @@ describeRequiring(['postgres'], 'replicas', () => {
     expect(await status(await replicas.start({ name: 'b', environment: rotating }))).toBe(200);
   });
 
+  it('refuse the embedded engine in a second data folder, also when it starts alone', async () => {
+    const environment = { SVC_SERVICES: 'object-store' };
+    const first = await replicas.start({ name: 'a', environment });
+    const refused = await replicas.refusedStart({ name: 'b', environment });
+    expect(refused.exitCode).not.toBe(0);
+    expect(refused.stderr).toMatch(/embedded engine of another data folder .* set object_store\.engine to s3/);
+    expect(await status(first)).toBe(200);
+    await first.stop();
+    expect((await replicas.refusedStart({ name: 'b', environment })).exitCode).not.toBe(0);
+    expect(await status(await replicas.start({ name: 'a', environment }))).toBe(200);
+  });
+
   it('revoke only the start token of their own previous start', async () => {
     const first = await replicas.start({ name: 'a' });
     const second = await replicas.start({ name: 'b' });

@@ -4,6 +4,7 @@ import { openDatabase } from '@svc/sql';
 import { migrations } from '@svc/migrations';
 import { describeRequiring, waitFor } from '@svc/testing';
 import { expect, it } from 'vitest';
+import { startEngine } from './engine.ts';
 import { createReplicas } from './replicas.ts';
 
 const Bucket = 'watched';
@@ -16,9 +17,11 @@ interface Tables {
 
 describeRequiring(['postgres'], 'three replicas', () => {
   it('start at once on an empty database, and deliver each notification once', { timeout: 300_000 }, async () => {
+    await using engine = await startEngine();
     await using replicas = await createReplicas('["object-store"]');
+    const environment = { ...engine.environment, ...ENVIRONMENT };
     const names = ['a', 'b', 'c'];
-    const platforms = await Promise.all(names.map((name) => replicas.start({ name, environment: ENVIRONMENT })));
+    const platforms = await Promise.all(names.map((name) => replicas.start({ name, environment })));
     const database = openDatabase<Tables>({ url: replicas.databaseUrl, maxConnections: 1 });
     const applied = await database.kysely.selectFrom('schema_migration').select('name').execute();
     await database.close();

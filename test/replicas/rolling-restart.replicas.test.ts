@@ -5,6 +5,7 @@ import { describeRequiring, waitFor } from '@svc/testing';
 import { expect, it } from 'vitest';
 import { apiClient } from '../system/api-client.ts';
 import type { ReadyLine, RunningPlatform } from '../system/running-platform.ts';
+import { startEngine } from './engine.ts';
 import { createReplicas } from './replicas.ts';
 
 const CHECK_INTERVAL_MS = 100;
@@ -106,8 +107,9 @@ async function listKeys(s3: S3Client, Bucket: string): Promise<Set<string>> {
 
 describeRequiring(['postgres'], 'a rolling restart behind a proxy', () => {
   it('fails no request and loses no acknowledged object', { timeout: 300_000 }, async () => {
+    await using engine = await startEngine();
     await using replicas = await createReplicas('["object-store"]');
-    const environment = { SVC_SHUTDOWN_LAME_DUCK_SECONDS: '1' };
+    const environment = { ...engine.environment, SVC_SHUTDOWN_LAME_DUCK_SECONDS: '1' };
     const start = (name: ReplicaName): Promise<RunningPlatform> => replicas.start({ name, environment });
     const platforms = { first: await start('first'), second: await start('second') };
     const credentials = await createBucket(platforms.second.ready);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describeRequiring, waitFor } from '@svc/testing';
 import { expect, it } from 'vitest';
 import { runSvc, type RunningPlatform } from '../system/running-platform.ts';
+import { startEngine } from './engine.ts';
 import { createReplicas } from './replicas.ts';
 
 const password = 'correct horse battery staple';
@@ -32,8 +33,9 @@ async function publishedKeys({ ready }: RunningPlatform): Promise<string[]> {
 
 describeRequiring(['postgres'], 'two replicas without a shared folder', () => {
   it('accept each other’s tokens, also after a rotation, and have one local authority', async () => {
+    await using engine = await startEngine();
     await using replicas = await createReplicas('["object-store"]');
-    const environment = { SVC_OWNER_PASSWORD: password };
+    const environment = { ...engine.environment, SVC_OWNER_PASSWORD: password };
     const first = await replicas.start({ name: 'first', environment });
     const second = await replicas.start({ name: 'second', environment });
     const token = await signIn(first);
@@ -46,6 +48,7 @@ describeRequiring(['postgres'], 'two replicas without a shared folder', () => {
       SVC_DATABASE_URL: replicas.databaseUrl,
       SVC_MASTER_KEY: replicas.masterKey,
       SVC_SERVICES: 'object-store',
+      ...engine.environment,
     });
     expect(rotated.exitCode).toBe(0);
     await waitFor(async () => (await publishedKeys(second)).length === before.length + 1);

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { startEngine } from '@svc/test/replica-engine';
 import { startCuttableProxy } from '@svc/testing';
 import { median } from '../compare.ts';
 import { startDurablePostgres } from '../engines/postgres.ts';
@@ -40,7 +41,8 @@ export async function measurePostgres(folder: string, say: (line: string) => voi
     return engine;
   };
   const masterKey = randomBytes(32).toString('base64');
-  const shared = { SVC_DATABASE_URL: url.href, SVC_MASTER_KEY: masterKey };
+  const engine = await startEngine(); // for all replicas, though 4 KiB never reach it
+  const shared = { ...engine.environment, SVC_DATABASE_URL: url.href, SVC_MASTER_KEY: masterKey };
   try {
     const sqlite = await start('sqlite', {});
     const postgres = await start('first', shared);
@@ -51,7 +53,8 @@ export async function measurePostgres(folder: string, say: (line: string) => voi
     for (const bucket of BUCKETS) await makeBucket(postgres, bucket);
     return await measureSubjects({ sqlite, postgres, distant, second }, say);
   } finally {
-    for (const engine of started) await engine.stop();
+    for (const each of started) await each.stop();
+    await engine[Symbol.asyncDispose]();
     await proxy.cut();
     await server.stop();
   }

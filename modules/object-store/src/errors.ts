@@ -130,6 +130,10 @@ export const storeErrors = defineErrors({
     500,
     'the blobs of this store are in {found}, but the configuration says {wanted}; move them with svc object-store backup and restore',
   ],
+  EngineElsewhere: [
+    500,
+    'the objects of this database are in the embedded engine of another data folder ({folder}, here is {found}): run one replica on that folder, or set object_store.engine to s3 for several replicas',
+  ],
   EngineNotConfigured: [500, 'object_store.engine is s3, but object_store.s3.{name} is not set'],
   FolderNotUsable: [500, 'The data folder {folder} cannot be used: {reason}'],
   InsufficientStorage: [

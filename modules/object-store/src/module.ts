@@ -51,7 +51,7 @@ export interface ObjectStoreModule extends ServiceModule<ObjectStoreState> {
 
 export async function createObjectStoreModule(dependencies: ObjectStoreDependencies): Promise<ObjectStoreModule> {
   const { metadata, blobs, installationKey, clientOf, config, log, metrics, clock, s3Endpoint } = dependencies;
-  await claimEngine(metadata, config);
+  await claimEngine(metadata, config, blobs);
   await dependencies.keyRing.check();
   const thread = new DigestThread(dependencies.quotaLimits.shareOf);
   const deps = createStoreDeps(dependencies, { kernels: new HashKernels(), thread });

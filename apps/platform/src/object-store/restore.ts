@@ -181,7 +181,7 @@ function assertEmpty(folder: DataFolderPaths): void {
 /** Records the new location of the blobs and verifies that all are there. Closes the metadata. */
 async function settleIn(config: PlatformConfig, metadata: MetadataStore, blobs: BlobStore): Promise<FsckReport> {
   try {
-    await setEngine(metadata, config.object_store);
+    await setEngine(metadata, config.object_store, blobs);
     return await fsck({ metadata, blobs, clock: systemClock });
   } finally {
     await metadata.close();

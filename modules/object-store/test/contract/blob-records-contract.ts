@@ -106,6 +106,16 @@ export function describeBlobRecords(open: OpenMetadata): void {
       expect(await bench.store.findBlob({ blobId })).toBeNull();
     });
 
+    it('claims a property once, also for several at once', async () => {
+      const values = ['one', 'two', 'three'];
+      const claimed = await Promise.all(
+        values.map((value) => bench.store.claimStoreProperty({ name: 'claimed', value })),
+      );
+      expect(new Set(claimed).size).toBe(1);
+      expect(await bench.store.storeProperty({ name: 'claimed' })).toBe(claimed[0]);
+      expect(await bench.store.claimStoreProperty({ name: 'claimed', value: 'late' })).toBe(claimed[0]);
+    });
+
     it('keeps the bytes while a backup holds the trash', async () => {
       await bench.put('a', content);
       await bench.remove('a');

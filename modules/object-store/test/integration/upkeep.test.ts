@@ -210,6 +210,16 @@ describe('maintenance of stored bytes', () => {
     store = await startStore(folder.path);
   });
 
+  it('refuses the embedded engine of another folder', async () => {
+    const file = join(folder.path, 'objects', 'folder-id');
+    const id = await readFile(file, 'utf8');
+    await store.close();
+    await writeFile(file, `${'0'.repeat(32)}\n`);
+    await expect(startStore(folder.path)).rejects.toMatchObject({ code: 'EngineElsewhere' });
+    await writeFile(file, id);
+    store = await startStore(folder.path);
+  });
+
   it('resumes scrubbing where it stopped', async () => {
     for (let index = 0; index < 40; index += 1) await put(`many-${index}`);
     const stop = new AbortController();

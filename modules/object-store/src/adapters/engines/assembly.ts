@@ -49,29 +49,42 @@ export async function openBlobStore(config: ObjectStoreConfig, deps: BlobStoreDe
 }
 
 const ENGINE_PROPERTY = 'engine';
+const FOLDER_PROPERTY = 'embedded-folder';
 
 /**
  * Rows and blobs belong together: on another engine, the store would treat every blob as lost. The first start records
- * the engine; starting on a different one fails with `EngineChanged` once blobs exist.
+ * the engine; starting on a different one fails with `EngineChanged` once blobs exist. Another folder of the embedded
+ * engine, such as that of a second replica, fails with `EngineElsewhere`.
  */
 export async function claimEngine(
-  metadata: Pick<MetadataStore, 'storeProperty' | 'setStoreProperty' | 'blobsToVerify'>,
+  metadata: Pick<MetadataStore, 'storeProperty' | 'setStoreProperty' | 'claimStoreProperty' | 'blobsToVerify'>,
   config: ObjectStoreConfig,
+  blobs: Pick<BlobStore, 'folderId'>,
 ): Promise<void> {
   const wanted = engineName(config);
   const found = await metadata.storeProperty({ name: ENGINE_PROPERTY });
-  if (found === wanted) return;
-  const blobs = found === null ? [] : await metadata.blobsToVerify({ beforeMs: Number.MAX_SAFE_INTEGER, limit: 1 });
-  if (blobs.length > 0) throw storeErrors.EngineChanged({ details: { found, wanted } });
-  await setEngine(metadata, config);
+  if (found !== wanted) {
+    const stored = found === null ? [] : await metadata.blobsToVerify({ beforeMs: Number.MAX_SAFE_INTEGER, limit: 1 });
+    if (stored.length > 0) throw storeErrors.EngineChanged({ details: { found, wanted } });
+    // Of replicas that start at once, only one may claim the folder below.
+    if (found === null) await metadata.setStoreProperty({ name: ENGINE_PROPERTY, value: wanted });
+    else await setEngine(metadata, config, blobs);
+  }
+  const folderId = await blobs.folderId();
+  if (folderId === null) return;
+  const claimed = await metadata.claimStoreProperty({ name: FOLDER_PROPERTY, value: folderId });
+  if (claimed !== folderId) throw storeErrors.EngineElsewhere({ details: { folder: claimed, found: folderId } });
 }
 
-/** Records the configured engine. Call it once all blobs have been moved there. */
+/** Records the configured engine and its folder. Call it once all blobs have been moved there. */
 export async function setEngine(
   metadata: Pick<MetadataStore, 'setStoreProperty'>,
   config: ObjectStoreConfig,
+  blobs: Pick<BlobStore, 'folderId'>,
 ): Promise<void> {
   await metadata.setStoreProperty({ name: ENGINE_PROPERTY, value: engineName(config) });
+  const folderId = await blobs.folderId();
+  if (folderId !== null) await metadata.setStoreProperty({ name: FOLDER_PROPERTY, value: folderId });
 }
 
 /** Leaves out the endpoint: the same engine may be reachable under several names. */

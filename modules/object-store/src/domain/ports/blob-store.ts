@@ -63,5 +63,7 @@ export interface BlobStore {
   sweepUnsealed(olderThanMs: number): Promise<number>;
   /** Throws an error with the reason if the engine cannot accept a write now. */
   check(): Promise<void>;
+  /** Identifies the folder of this machine that holds the blobs; null if all replicas reach the same engine. */
+  folderId(): Promise<string | null>;
   close(): Promise<void>;
 }

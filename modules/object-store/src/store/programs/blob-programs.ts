@@ -159,6 +159,11 @@ export function* setStoreProperty({ name, value }: Command<'setStoreProperty'>):
   );
 }
 
+export function* claimStoreProperty({ name, value }: Command<'claimStoreProperty'>): Program<string> {
+  yield* change('insert into store_property (name, value) values (?, ?) on conflict (name) do nothing', name, value);
+  return (yield* storeProperty({ name })) ?? value;
+}
+
 function toBlobRecord(row: Row): BlobRecord {
   const state = text(row, 'state');
   return {

@@ -10,6 +10,7 @@ import {
   noteVerified,
   objectsOfBlob,
   releaseTrash,
+  claimStoreProperty,
   setStoreProperty,
   storeProperty,
 } from './blob-programs.ts';
@@ -144,6 +145,7 @@ export const commandPrograms: CommandPrograms = {
   holdTrash,
   releaseTrash,
   setStoreProperty,
+  claimStoreProperty,
   registerDomain,
   removeDomain,
   claimDueDomains,

@@ -1,5 +1,6 @@
+import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Clock, type DiskSpace, FairSlots, unlimitedDisk } from '@svc/runtime';
+import { type Clock, type DiskSpace, FairSlots, replaceFile, unlimitedDisk } from '@svc/runtime';
 import { slowDown, storeErrors } from '../../../errors.ts';
 import type {
   BlobEntry,
@@ -79,6 +80,7 @@ async function assertUsable(layout: Layout, files: FileSystem): Promise<void> {
 class EmbeddedBlobStore implements BlobStore {
   readonly #layout: Layout;
   readonly #files: FileSystem;
+  readonly #random: (size: number) => Buffer;
   readonly #nextId: () => BlobId;
   readonly #clock: Clock;
   readonly #disk: DiskSpace;
@@ -92,6 +94,7 @@ class EmbeddedBlobStore implements BlobStore {
   constructor(layout: Layout, files: FileSystem, options: EmbeddedBlobStoreOptions) {
     this.#layout = layout;
     this.#files = files;
+    this.#random = options.random;
     this.#nextId = createIdSource(options.random);
     this.#clock = options.clock;
     this.#disk = options.disk ?? unlimitedDisk;
@@ -187,6 +190,19 @@ class EmbeddedBlobStore implements BlobStore {
       removed += 1;
     }
     return removed;
+  }
+
+  /** Stays with the folder, also when it is moved to another machine. */
+  async folderId(): Promise<string> {
+    const file = this.#layout.folderId;
+    const found = await readFile(file, 'utf8').catch((error: unknown) => {
+      if (isMissing(error)) return null;
+      throw toStoreError(error);
+    });
+    if (found !== null) return found.trim();
+    const id = this.#random(16).toString('hex');
+    await replaceFile(file, `${id}\n`);
+    return id;
   }
 
   async check(): Promise<void> {

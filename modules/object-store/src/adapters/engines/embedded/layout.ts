@@ -17,6 +17,8 @@ export interface Layout {
   readonly blobs: string;
   readonly unsealed: string;
   readonly quarantine: string;
+  /** The file with the identity of this folder. */
+  readonly folderId: string;
   shardFolder(id: BlobId): string;
   blobFile(id: BlobId): string;
   unsealedFile(id: BlobId): string;
@@ -33,6 +35,7 @@ export function createLayout(root: string): Layout {
     blobs,
     unsealed,
     quarantine,
+    folderId: join(root, 'folder-id'),
     shardFolder,
     blobFile: (id) => join(shardFolder(id), fileNameOf(id)),
     unsealedFile: (id) => join(unsealed, fileNameOf(id)),

@@ -106,6 +106,10 @@ class S3BlobStore implements BlobStore {
     return removed;
   }
 
+  folderId(): Promise<null> {
+    return Promise.resolve(null);
+  }
+
   async check(): Promise<void> {
     await this.#callUpstream(() => this.#upstream.headBucket());
   }
