@@ -58,3 +58,27 @@ it.each(['before', 'after'])(
     expect(await names()).toEqual(left.slice(0, FORKS - 1)); // the first fork's sandbox exists
   },
 );
+
+it(
+  'deletes the bucket of a fork that did not start, although it was killed on the way',
+  { timeout: 600_000 },
+  async () => {
+    await using folder = await temporaryFolder();
+    const file = join(folder.path, 'svc.db');
+    const buckets = join(folder.path, 'buckets');
+    await mkdir(buckets);
+    const platform = await serve(file, buckets, 'removing');
+    try {
+      const mounts = [{ bucket: 'photos', path: '/data' }];
+      const { id } = await platform.post('/api/sandboxes?wait_ms=30000', { image: 'busybox', mounts });
+      void platform.post(`/e2b/sandboxes/${id.replace('sbx_', '')}/fork`, {}).catch(() => undefined); // never answered
+      expect(await platform.line()).toBe('stopped');
+    } finally {
+      await platform.kill();
+    }
+    expect(await readdir(buckets)).toHaveLength(1);
+    const again = await serve(file, buckets);
+    await again.kill();
+    expect(await readdir(buckets)).toEqual([]);
+  },
+);

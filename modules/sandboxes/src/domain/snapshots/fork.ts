@@ -77,6 +77,22 @@ export async function fork(
   }
 }
 
+/** Removes a sandbox of a fork with its copies. They are noted before, so that a crash on the way leaves none of them. */
+export async function discardFork(
+  { service, forkCopies }: Pick<ForkDeps, 'service' | 'forkCopies'>,
+  { workspaceUuid, id, volumes, mounts }: Sandbox,
+): Promise<void> {
+  const journal = forkCopies.begin(workspaceUuid);
+  for (const { name, readOnly } of volumes) {
+    if (!readOnly) await journal.note({ kind: 'volume', name, sourceName: name });
+  }
+  for (const { bucket, forkedFrom } of mounts) {
+    if (forkedFrom !== undefined) await journal.note({ kind: 'bucket', name: bucket, sourceName: forkedFrom });
+  }
+  await service.remove(workspaceUuid, id);
+  await journal.undo();
+}
+
 interface Child {
   readonly snapshotId: string;
   readonly index: number;

@@ -3,7 +3,7 @@ import { grantedAccessOf, grantOf, principalOf, type HttpApp } from '@svc/http';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Sandbox } from '../../domain/sandbox.ts';
-import { fork } from '../../domain/snapshots/fork.ts';
+import { discardFork, fork } from '../../domain/snapshots/fork.ts';
 import { sandboxErrors } from '../../errors.ts';
 import { creatorFields, expiryIn, guestExpiry, limitOf } from '../../routes/create-request.ts';
 import { goneSignal } from '../../routes/request-signal.ts';
@@ -64,7 +64,7 @@ async function resultOf(
   made: Sandbox,
   { seconds, isPublic }: { readonly seconds: number; readonly isPublic: boolean },
 ): Promise<object> {
-  const { service, volumes, mounts, traffic, config, clock } = deps;
+  const { service, traffic, config, clock } = deps;
   try {
     if (made.status === 'error') {
       throw sandboxErrors.RUNTIME_FAILED({ details: { reason: made.fault?.message ?? 'it did not start' } });
@@ -76,9 +76,7 @@ async function resultOf(
     if (isPublic) await traffic.publish(sandbox, maker);
     return { sandbox: await addressOf(deps, request, sandbox) };
   } catch (error) {
-    await service.remove(made.workspaceUuid, made.id);
-    await volumes.removeUnused(made.workspaceUuid, made.volumes);
-    await mounts.discard(made.workspaceUuid, made.mounts);
+    await discardFork(deps, made);
     if (!isAppError(error)) throw error;
     return { error: { code: error.status, message: error.message } };
   }
