@@ -55,7 +55,7 @@ export interface Part {
   impossible?(context: PartContext): string | null;
   /** Test files of the part, for patterns; a part with neither files nor checks is omitted. */
   files?(): readonly string[];
-  /** Lengthy preparation, which runs alongside the previous parts. */
-  prepare?(context: PartContext): Promise<void>;
+  /** Lengthy preparation, which runs alongside the previous parts. `awaited` aborts once the part itself waits for it. */
+  prepare?(context: PartContext, awaited: AbortSignal): Promise<void>;
   run(context: PartContext): Promise<PartOutcome>;
 }

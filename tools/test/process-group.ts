@@ -16,6 +16,8 @@ export interface GroupOptions {
   logFile: string;
   /** Called with each line, without colors. */
   onLine?: (line: string) => void;
+  /** Called with the id of the command's process once it runs. */
+  onStarted?: (pid: number) => void;
   uid?: number;
   gid?: number;
 }
@@ -59,6 +61,7 @@ function waitForGroup(options: GroupOptions, output: PassThrough): Promise<Group
       ...(options.uid === undefined ? {} : { uid: options.uid }),
       ...(options.gid === undefined ? {} : { gid: options.gid }),
     });
+    if (child.pid !== undefined) options.onStarted?.(child.pid);
     child.stdout.pipe(output, { end: false });
     child.stderr.pipe(output, { end: false });
     let killTimer: NodeJS.Timeout | undefined;

@@ -52,7 +52,7 @@ export async function runTests(options: TestRunOptions): Promise<number> {
     progress.print(describePart(part));
     return part;
   });
-  await Promise.all(prepared.values());
+  await Promise.all([...prepared.values()].map(({ outcome }) => outcome));
   const summary = summarize(finished, strict);
   if (signal.aborted) progress.print('\ninterrupted');
   progress.print(summary.lines.join('\n'));
@@ -131,20 +131,27 @@ async function buildHelper(
   }
 }
 
+interface Preparation {
+  readonly outcome: Promise<Error | null>;
+  /** Aborts once the part waits for the outcome. */
+  readonly awaited: AbortController;
+}
+
 /** Starts lengthy preparations immediately. Each returns its error instead of throwing it, for when its part runs. */
 function startPreparing(
   parts: readonly SelectedPart[],
   contextFor: (name: string, filter: TestFilter) => PartContext,
-): Map<string, Promise<Error | null>> {
-  const prepared = new Map<string, Promise<Error | null>>();
+): Map<string, Preparation> {
+  const prepared = new Map<string, Preparation>();
   for (const { part, filter } of parts) {
     const context = contextFor(part.name, filter);
     if (part.prepare === undefined || (part.impossible?.(context) ?? null) !== null) continue;
-    const outcome = part.prepare(context).then(
+    const awaited = new AbortController();
+    const outcome = part.prepare(context, awaited.signal).then(
       () => null,
       (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
     );
-    prepared.set(part.name, outcome);
+    prepared.set(part.name, { outcome, awaited });
   }
   return prepared;
 }
@@ -152,7 +159,7 @@ function startPreparing(
 async function runPart(
   { part }: SelectedPart,
   context: PartContext,
-  prepared: ReadonlyMap<string, Promise<Error | null>>,
+  prepared: ReadonlyMap<string, Preparation>,
   { progress, strict }: { progress: Progress; strict: boolean },
 ): Promise<FinishedPart> {
   const startedAt = performance.now();
@@ -163,8 +170,10 @@ async function runPart(
   if (impossible !== null) return finish([], impossible);
   context.progress(part.description);
   try {
-    const preparation = await prepared.get(part.name);
-    if (preparation instanceof Error) throw preparation;
+    const preparation = prepared.get(part.name);
+    preparation?.awaited.abort();
+    const fault = await preparation?.outcome;
+    if (fault instanceof Error) throw fault;
     const first = await part.run(context);
     const { results, output } = strict ? await rerunFailures(part, context, first) : first;
     if (output !== '') progress.print(output);
