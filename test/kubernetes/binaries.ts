@@ -43,7 +43,8 @@ export async function binariesAreBuilt(folder = binariesFolder()): Promise<boole
 }
 
 /**
- * Builds Kubernetes, metrics-server and Helm from their Go modules, which needs no container registry: 5 to 10 minutes once on two cores. The
+ * Builds Kubernetes, metrics-server and Helm from their Go modules, which needs no container registry: 5 to 10 minutes
+ * once on two cores. The
  * finished programs are moved into the cache one by one, so that an interrupted build is never mistaken for a complete
  * one.
  */

@@ -12,7 +12,7 @@ const LEAST_PRIORITY = 'echo 19 2>/dev/null >/proc/self/autogroup; exec nice -n 
 
 /**
  * Tests against a real Kubernetes. Building its programs from source once takes minutes, so it runs alongside the
- * previous parts at low priority, until nothing else is left to do for this part.
+ * previous parts at low priority, and at normal priority once this part waits for it.
  */
 export function kubernetesPart(kind: TestKind, root: string): Part {
   return vitestPart(kind, root, {
@@ -52,7 +52,7 @@ async function buildKubernetes(context: PartContext, awaited: AbortSignal): Prom
     throw new Error(`the Kubernetes build ended with exit code ${exitCode}; see kubernetes-build.log`);
 }
 
-/** Only hastens the build: it is of no account where sessions have no priority, or the build has ended. */
+/** Has no effect where sessions have no priority, or once the build has ended. */
 function raisePriority(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/autogroup`, '0');
