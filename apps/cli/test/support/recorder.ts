@@ -70,21 +70,23 @@ export class Recorder {
     const { method = 'GET', url = '/', headers } = request;
     const isS3 = headers.authorization?.startsWith('AWS4-') === true;
     const recorded = this.#note(request, isS3 ? 'S3' : method);
-    response.on('finish', () => (recorded.status = response.statusCode));
     if (isS3) {
       request.resume();
+      recorded.status = 404;
       response.writeHead(404).end();
       return;
     }
     const isChange = method !== 'GET' && method !== 'HEAD' && url !== '/api/auth/login';
     if (this.isDry && isChange) {
       request.resume();
+      recorded.status = 200;
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(this.#dryAnswer(url)));
       return;
     }
     const target = { host: '127.0.0.1', port: this.#platformPort, method, path: url, headers, agent: false };
     const passed = httpRequest(target, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      recorded.status = answer.statusCode ?? 502;
+      response.writeHead(recorded.status, answer.headers);
       answer.pipe(response);
     });
     passed.on('error', () => response.destroy());

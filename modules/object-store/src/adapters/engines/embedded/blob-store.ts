@@ -1,6 +1,5 @@
-import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type Clock, type DiskSpace, FairSlots, replaceFile, unlimitedDisk } from '@svc/runtime';
+import { type Clock, type DiskSpace, FairSlots, unlimitedDisk } from '@svc/runtime';
 import { slowDown, storeErrors } from '../../../errors.ts';
 import type {
   BlobEntry,
@@ -43,6 +42,9 @@ const WRITES_OF_WORKSPACE = 2;
 /** Uploads in flight are bounded elsewhere, and each has one write at a time. */
 const MAX_WAITING_WRITES = 16_384;
 
+const FOLDER_ID_BYTES = 16;
+const SHORT_TEXT_BYTES = 256;
+
 /** The queue key of writes that belong to no workspace, such as those of a restore. */
 const OWN_WRITES = '';
 
@@ -58,16 +60,7 @@ async function assertUsable(layout: Layout, files: FileSystem): Promise<void> {
   try {
     for (const folder of [layout.blobs, layout.unsealed, layout.quarantine]) await files.mkdir(folder);
     const probe = join(layout.unsealed, 'probe');
-    await files.unlink(probe).catch((error: unknown) => {
-      if (!isMissing(error)) throw error;
-    });
-    const handle = await files.open(probe, 'wx');
-    try {
-      await handle.writev([Buffer.from('x')]);
-      await handle.datasync();
-    } finally {
-      await handle.close();
-    }
+    await writeText(files, probe, 'x');
     await files.unlink(probe);
     // A synced blob would still be lost with its folder if the folder's own entry is not synced.
     for (const folder of [layout.root, dirname(layout.root)]) await syncFolder(files, folder);
@@ -194,15 +187,19 @@ class EmbeddedBlobStore implements BlobStore {
 
   /** Stays with the folder, also when it is moved to another machine. */
   async folderId(): Promise<string> {
-    const file = this.#layout.folderId;
-    const found = await readFile(file, 'utf8').catch((error: unknown) => {
-      if (isMissing(error)) return null;
+    const { folderId, root, unsealed } = this.#layout;
+    try {
+      const found = await readText(this.#files, folderId);
+      if (found !== null) return found.trim();
+      const id = this.#random(FOLDER_ID_BYTES).toString('hex');
+      const draft = join(unsealed, 'folder-id');
+      await writeText(this.#files, draft, `${id}\n`);
+      await this.#files.rename(draft, folderId);
+      await syncFolder(this.#files, root);
+      return id;
+    } catch (error) {
       throw toStoreError(error);
-    });
-    if (found !== null) return found.trim();
-    const id = this.#random(16).toString('hex');
-    await replaceFile(file, `${id}\n`);
-    return id;
+    }
   }
 
   async check(): Promise<void> {
@@ -237,6 +234,36 @@ class EmbeddedBlobStore implements BlobStore {
 
   async #assertRoom(sizeBytes: number): Promise<void> {
     if (!(await this.#disk.take(sizeBytes))) throw storeErrors.InsufficientStorage();
+  }
+}
+
+/** Writes a new file and makes its bytes durable, but not its name. A file left by an earlier start is replaced. */
+async function writeText(files: FileSystem, file: string, text: string): Promise<void> {
+  await files.unlink(file).catch((error: unknown) => {
+    if (!isMissing(error)) throw error;
+  });
+  const handle = await files.open(file, 'wx');
+  try {
+    await handle.writev([Buffer.from(text)]);
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Reads a file of a few bytes; null when there is none. */
+async function readText(files: FileSystem, file: string): Promise<string | null> {
+  const handle = await files.open(file, 'r').catch((error: unknown) => {
+    if (isMissing(error)) return null;
+    throw error;
+  });
+  if (handle === null) return null;
+  try {
+    const buffer = Buffer.alloc(SHORT_TEXT_BYTES);
+    const length = await handle.read(buffer, 0, buffer.length, 0);
+    return buffer.toString('utf8', 0, length);
+  } finally {
+    await handle.close();
   }
 }
 
