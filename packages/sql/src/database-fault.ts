@@ -38,6 +38,7 @@ const SQLITE_KINDS: Readonly<Record<number, 'conflict' | 'disk' | 'disk-full' | 
 const POSTGRES_KINDS: Readonly<Record<string, Exclude<DatabaseFault['kind'], 'unique'>>> = {
   '22021': 'text',
   '22P05': 'text', // a NUL escape in JSON
+  '25P03': 'unavailable', // the transaction paused for too long, and the server ended the connection
   '25006': 'unavailable', // a standby, or a server that became one: the next connection finds the primary
   '23503': 'foreign-key',
   '40001': 'conflict',

@@ -5,6 +5,7 @@ import { sqlErrors } from './errors.ts';
 import { explainFailure } from './explain-failure.ts';
 import { prepareMigrationTable, readApplied, type AppliedMigration, type MigrationTable } from './migration-table.ts';
 import type { Migration } from './migration.ts';
+import { allowLongPauses } from './postgres-pool.ts';
 
 /** A contracting migration that is about to run. */
 export interface Contraction {
@@ -122,6 +123,7 @@ async function runOnce(
     const untyped = transaction as unknown as Kysely<unknown>; // migrations see no typed tables
     // If replicas start together, the second waits here and then finds the row. On SQLite, `begin immediate` waits.
     await lock(transaction, dialect);
+    if (dialect === 'postgres') await allowLongPauses(untyped);
     await prepareMigrationTable(transaction, dialect);
     const applied = await readApplied(transaction, dialect);
     assertFits(applied, planned);

@@ -9,6 +9,7 @@ import {
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase, type Database } from './database.ts';
+import { allowLongPauses } from './postgres-pool.ts';
 
 const UNAVAILABLE = { code: 'DATABASE_UNAVAILABLE', status: 503 };
 
@@ -47,6 +48,34 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     proxy.silence('all');
     await select(open([throughProxy(), server.host]));
   });
+
+  it(
+    'lose the locks of a transaction that pauses for seconds, unless it is allowed to',
+    { timeout: 60_000 },
+    async () => {
+      const [hanging, patient, waiting] = [open([server.host]), open([server.host]), open([server.host])];
+      const lock = sql`select pg_advisory_xact_lock(7001)`;
+      const [locked, begun, released] = [0, 1, 2].map(() => Promise.withResolvers<void>());
+      const hangs = hanging.kysely.transaction().execute(async (transaction) => {
+        await lock.execute(transaction);
+        locked?.resolve();
+        await released?.promise;
+        await lock.execute(transaction);
+      });
+      const waits = patient.kysely.transaction().execute(async (transaction) => {
+        await allowLongPauses(transaction);
+        begun?.resolve();
+        await released?.promise;
+        await sql`select 1`.execute(transaction);
+      });
+      await Promise.all([locked?.promise, begun?.promise]);
+      await waiting.kysely.transaction().execute((transaction) => lock.execute(transaction));
+      released?.resolve();
+      await expect(hangs).rejects.toMatchObject(UNAVAILABLE);
+      await waits;
+      await select(hanging);
+    },
+  );
 
   it('move to another server after a loss, and back', async () => {
     const other = await startCuttableProxy({ host: server.hostname, port: Number(server.port) });

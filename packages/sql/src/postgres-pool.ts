@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { callbackify } from 'node:util';
+import { sql, type Kysely } from 'kysely';
 import type pg from 'pg';
 import { sqlErrors } from './errors.ts';
 import { loadDriver } from './postgres-client.ts';
@@ -31,6 +32,17 @@ type ConnectCallback = ((error: Error) => void) | ((error: null, client: pg.Clie
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 5_000;
 const KEEP_ALIVE_AFTER_MS = 10_000;
+/**
+ * The longest pause between two statements of a transaction. Then the server ends it, which releases the locks of a
+ * process that hangs or is gone: others wait for them meanwhile, such as the replica that its agents dial next.
+ */
+const MAX_PAUSE_MS = 8_000;
+const MAX_LONG_PAUSE_MS = 300_000;
+
+/** Allows this transaction pauses of five minutes, for work that waits for files or clients between its statements. */
+export async function allowLongPauses<Tables>(transaction: Kysely<Tables>): Promise<void> {
+  await sql`set local idle_in_transaction_session_timeout = ${sql.lit(MAX_LONG_PAUSE_MS)}`.execute(transaction);
+}
 
 /** The connections to the servers of one database. */
 export class PostgresPool {
@@ -55,8 +67,7 @@ export class PostgresPool {
       keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
       // Statements are sent without waiting for the results of earlier ones.
       pipeline: true,
-      // Releases the locks of a transaction whose process is gone.
-      idle_in_transaction_session_timeout: 300_000,
+      idle_in_transaction_session_timeout: MAX_PAUSE_MS,
       application_name: 'svc',
       types: {
         // Counters and sums are numbers, as on SQLite; otherwise strings would reach every caller.

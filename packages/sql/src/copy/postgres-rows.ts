@@ -1,4 +1,5 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
+import { allowLongPauses } from '../postgres-pool.ts';
 import { RowDigest, type TableDigest } from './row-digest.ts';
 import type { ColumnKind, Row, TableLayout } from './table-layout.ts';
 
@@ -23,7 +24,11 @@ export function inSnapshot<Result>(
   kysely: Kysely<unknown>,
   work: (snapshot: Transaction<unknown>) => Promise<Result>,
 ): Promise<Result> {
-  return kysely.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work);
+  const reading = kysely.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
+  return reading.execute(async (snapshot) => {
+    await allowLongPauses(snapshot);
+    return await work(snapshot);
+  });
 }
 
 /** Reads a table through a cursor. Must run in a transaction. */
