@@ -14,8 +14,8 @@ export interface LivenessOptions {
 
 /**
  * Pings the peer and ends the link if nothing arrives in time; the same on both sides. A half-open link is detected
- * within one ping interval plus one timeout. Half of the timeout is for a ping as a message, since some proxies drop
- * ping frames.
+ * within one ping interval (or half of the timeout, if that is longer) plus one timeout. The second half of the timeout
+ * is for a ping as a message, since some proxies drop ping frames.
  */
 export class Liveness {
   readonly #options: LivenessOptions;
@@ -46,16 +46,23 @@ export class Liveness {
 
   #ask(): void {
     const { clock, pongTimeoutMs, ask } = this.#options;
-    if (!this.#hasHeard) ask();
+    if (this.#hasHeard) {
+      this.#pingAgain(pongTimeoutMs / 2);
+      return;
+    }
+    ask();
     this.#cancel = clock.setTimer(() => this.#judge(), pongTimeoutMs / 2);
   }
 
   #judge(): void {
-    const { clock, pingIntervalMs, pongTimeoutMs, deaf, onDead } = this.#options;
-    if (!this.#hasHeard && !deaf()) {
-      onDead();
-      return;
-    }
-    this.#cancel = clock.setTimer(() => this.#ping(), Math.max(0, pingIntervalMs - pongTimeoutMs));
+    const { pongTimeoutMs, deaf, onDead } = this.#options;
+    if (this.#hasHeard || deaf()) this.#pingAgain(pongTimeoutMs);
+    else onDead();
+  }
+
+  /** Pings one interval after the last ping, or now if that has passed. */
+  #pingAgain(sinceLastMs: number): void {
+    const { clock, pingIntervalMs } = this.#options;
+    this.#cancel = clock.setTimer(() => this.#ping(), Math.max(0, pingIntervalMs - sinceLastMs));
   }
 }

@@ -22,7 +22,7 @@ export const DEFAULT_MUX_LIMITS: MuxLimits = {
   maxOutgoingStreams: 256,
   maxWindowBytes: 16 * 1024 * 1024,
   windowGrowthBytes: 64 * 1024 * 1024,
-  pingIntervalMs: 15_000,
-  pongTimeoutMs: 10_000,
+  pingIntervalMs: 4000,
+  pongTimeoutMs: 6000,
   closeTimeoutMs: 2_000,
 };

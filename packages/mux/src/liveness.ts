@@ -12,8 +12,8 @@ export interface LivenessOptions {
 }
 
 const REMEMBERED_ROUND_TRIPS = 8;
-/** Pauses before the second to fourth PING: the first round trip includes two processes that are still starting. */
-const FIRST_PAUSES_MS: readonly number[] = [250, 1000, 4000];
+/** Pauses before the second and third PING: the first round trip includes two processes that are still starting. */
+const FIRST_PAUSES_MS: readonly number[] = [250, 1000];
 
 /**
  * Pings the peer regularly and measures the round trip. Anything that arrives after a PING counts as a sign of life:

@@ -293,9 +293,9 @@ describe('liveness', () => {
     expect(client.roundTripMs).toBe(0);
   });
 
-  it('pings more often at first, then every 15 seconds', async () => {
+  it('pings more often at first, then every four seconds', async () => {
     await waitFor(() => client.roundTripMs !== null);
-    for (const pauseMs of [250, 1000, 4000, 15_000, 15_000]) {
+    for (const pauseMs of [250, 1000, 4000, 4000]) {
       const { sentBytes, receivedBytes } = client.traffic;
       await clock.advance(pauseMs - 1);
       expect(client.traffic.sentBytes).toBe(sentBytes);
@@ -304,14 +304,14 @@ describe('liveness', () => {
     }
   });
 
-  it('closes a session that receives nothing within ten seconds of a PING', async () => {
+  it('closes a session that receives nothing within six seconds of a PING', async () => {
     const [own] = await openPair();
     await waitFor(() => client.roundTripMs !== null);
     ends[1].removeAllListeners('data'); // the peer receives nothing any more, so it answers nothing
     ends[1].resume();
-    await clock.advance(249);
+    await clock.advance(250 + 5_999);
     expect(own.destroyed).toBe(false);
-    await clock.advance(1 + 10_000);
+    await clock.advance(1);
     expect(await client.closed).toMatchObject({ resetCode: MUX_CODES.TIMEOUT });
     expect(own.destroyed).toBe(true);
   });
@@ -327,7 +327,7 @@ describe('liveness', () => {
       const received = client.traffic.receivedBytes;
       other.write('still here');
       await waitFor(() => client.traffic.receivedBytes > received);
-      await clock.advance(9_999);
+      await clock.advance(5_999);
     }
     expect(own.destroyed).toBe(false);
   });

@@ -29,8 +29,9 @@ export const PROTOCOL_LIMITS = {
 /** Times for both sides, in milliseconds. */
 export const PROTOCOL_TIMES = {
   heartbeatIntervalMs: 30_000,
-  pingIntervalMs: 15_000,
-  pongTimeoutMs: 10_000,
+  /** A replica that hangs, or whose machine is gone, loses its agents to another one after about 10 seconds. */
+  pingIntervalMs: 4000,
+  pongTimeoutMs: 6000,
   /**
    * How long to wait for `hello` or `welcome` from a peer that announced none; after that, it only knows the contract's
    * types.

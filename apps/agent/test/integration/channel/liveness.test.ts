@@ -1,3 +1,4 @@
+import { PROTOCOL_TIMES } from '@svc/protocol';
 import { fakeClock, waitFor } from '@svc/testing';
 import { expect, it } from 'vitest';
 import { startTestAgent, TestPlatform } from '../../support/index.ts';
@@ -7,18 +8,18 @@ it('keeps a link on which messages arrive but pings do not', async () => {
   const platform = await TestPlatform.start({ autoPong: false });
   const test = await startTestAgent({ platformUrl: platform.url, clock, random: () => 0.5 });
   await platform.waitForMessage('heartbeat');
-  await clock.advance(10_000);
+  const { pingIntervalMs, pongTimeoutMs } = PROTOCOL_TIMES;
+  await clock.advance(pingIntervalMs);
   for (let round = 1; round <= 4; round += 1) {
-    await clock.advance(5000); // the ping
-    await clock.advance(5000); // the message that checks the same
+    await clock.advance(pongTimeoutMs / 2); // after the ping, the message that checks the same
     const answered = `svc_agent_messages_total{direction="received",type="pong"} ${round}`;
     await waitFor(async () => (await (await test.get('/metrics')).text()).includes(answered));
-    await clock.advance(5000);
+    await clock.advance(pongTimeoutMs / 2);
   }
   expect(platform.connections).toHaveLength(1);
   expect(platform.messages('ping')).toHaveLength(4);
   platform.connection.socket.pause();
-  await clock.advance(15_000); // now neither
+  await clock.advance(pongTimeoutMs); // now neither
   await waitFor(async () => {
     await clock.advance(500);
     return platform.connections.length === 2;
