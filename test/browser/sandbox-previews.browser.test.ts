@@ -3,10 +3,12 @@ import type { SandboxHandle } from '@svc/sdk';
 import { describeRequiring } from '@svc/testing';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expectAccessible } from './support/accessibility.ts';
 import { launchBrowser } from './support/browser.ts';
 import { openConsole, signIn } from './support/console-page.ts';
 import { startPlatform, type RunningPlatform } from './support/platform.ts';
 import { SANDBOX_CONFIG, SANDBOX_REQUIREMENTS } from './support/sandboxes.ts';
+import { screenshot } from './support/screenshots.ts';
 
 /**
  * A page with a WebSocket (one greeting frame, RFC 6455) and an EventSource, which reports what it can read of its
@@ -91,6 +93,31 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'port previews in a browser', () => {
       return [await socket, await read, Object.keys(localStorage).join()];
     }, other);
     expect(outcome).toEqual(['refused', 'refused', 'own']);
+  });
+
+  it('need no link once the console has opened every port, until it closes them', async () => {
+    await using visitor = await browser.newContext();
+    const guest = await visitor.newPage();
+    const visit = async (url: string) => (await guest.goto(url))?.status();
+    await using opened = await openConsole(browser, platform);
+    const { page } = opened;
+    await signIn(page, platform, `/w/${platform.workspaceUuid}/sandboxes/${sandbox.id}/ports`);
+    const section = page.locator('section').filter({ hasText: 'Public ports' });
+    const isOpen = section.getByRole('switch', { name: 'Open every port' });
+    await section.locator('code').waitFor({ state: 'detached' });
+    await isOpen.click();
+    const shown = await section.locator('code').innerText();
+    expect(shown).toContain('//{port}-');
+    const url = shown.replace('{port}', '3000');
+    expect(await visit(url)).toBe(200);
+    await page.reload();
+    expect(await section.locator('code').innerText()).toBe(shown);
+    await screenshot(page, 'light-sandbox-public-ports');
+    await expectAccessible(page, 'the ports of a sandbox, all public');
+    await isOpen.click();
+    await section.locator('code').waitFor({ state: 'detached' });
+    expect(await visit(url)).toBe(401);
+    await opened.expectNoFault();
   });
 
   it('give a page on the console’s host an opaque origin', async () => {

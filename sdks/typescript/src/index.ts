@@ -191,6 +191,7 @@ export type {
   Template,
   TemplateBuild,
   PortPreview,
+  PublicPorts,
   SandboxEvent,
   SandboxCluster,
   SandboxImage,

@@ -211,7 +211,7 @@ function isBuilding({ builds }: Template): boolean {
 export function publicPortsQuery(api: SandboxesClient, workspace: Workspace, id: string) {
   return queryOptions({
     queryKey: [...sandboxKey(workspace, id), 'ports', 'public'],
-    queryFn: ({ signal }) => api.of(id).arePortsPublic({ signal }),
+    queryFn: ({ signal }) => api.of(id).publicPorts({ signal }),
   });
 }
 

@@ -29,14 +29,16 @@ const madeSchema = Type.Object({
   }),
   expires_at: timestamp,
 });
+const portUrl = Type.String({ description: 'URL of a port; {port} stands for its number' });
 const listSchema = Type.Object({
   ports: Type.Array(Type.Object({ id: Type.String(), port: portNumber, created_at: timestamp, expires_at: timestamp })),
   count: Type.Integer(),
   public: Type.Boolean({ description: 'Every port is open without a link, as E2B clients may ask for' }),
+  url: portUrl,
 });
 const publicSchema = Type.Object({
   public: Type.Boolean(),
-  url: Type.String({ description: 'URL of a port; {port} stands for its number' }),
+  url: portUrl,
 });
 const revokedSchema = Type.Object({ revoked: Type.Integer({ description: 'Revoked links' }) });
 
@@ -97,6 +99,11 @@ function originOf(sandboxId: string, port: string, domain: string, publicUrl: st
   return `${protocol}//${port}-${sandboxId.replace(/^sbx_/, '')}.${domain}${ownPort === '' ? '' : `:${ownPort}`}`;
 }
 
+/** The URL of a port, with `{port}` for its number. */
+function urlOfPorts(sandboxId: string, domain: string, publicUrl: string): string {
+  return `${originOf(sandboxId, '{port}', domain, publicUrl)}/`;
+}
+
 function registerPublic(app: HttpApp, { prefix, service, links, domain, publicUrl }: PortRoutesOptions): void {
   app.put(
     `${prefix}/:id/ports`,
@@ -119,19 +126,19 @@ function registerPublic(app: HttpApp, { prefix, service, links, domain, publicUr
       const { id: ownerId, expiresAt: notAfter } = principalOf(request);
       await links.unpublish(sandbox.id); // the user who opened them may lose that right
       if (request.body.public) await links.publish(sandbox, { ownerId, granted: grantedAccessOf(request), notAfter });
-      return { public: request.body.public, url: `${originOf(sandbox.id, '{port}', domain, publicUrl())}/` };
+      return { public: request.body.public, url: urlOfPorts(sandbox.id, domain, publicUrl()) };
     },
   );
 }
 
-function registerList(app: HttpApp, { prefix, service, links }: PortRoutesOptions): void {
+function registerList(app: HttpApp, { prefix, service, links, domain, publicUrl }: PortRoutesOptions): void {
   app.get(
     `${prefix}/:id/ports`,
     {
       config: { action: 'sandbox:read', anyNode: true },
       schema: {
         tags,
-        summary: 'List the active port links, without their signatures',
+        summary: 'List the active port links, without their signatures, and whether every port is open without one',
         params: idParamsSchema,
         querystring: workspaceQuerySchema,
         response: { 200: listSchema },
@@ -145,7 +152,8 @@ function registerList(app: HttpApp, { prefix, service, links }: PortRoutesOption
         created_at: link.createdAt,
         expires_at: link.expiresAt,
       }));
-      return { ports, count: ports.length, public: await links.isPublic(id) };
+      const url = urlOfPorts(id, domain, publicUrl());
+      return { ports, count: ports.length, public: await links.isPublic(id), url };
     },
   );
 }

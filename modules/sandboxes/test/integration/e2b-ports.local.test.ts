@@ -58,7 +58,8 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await listening(sandbox);
     expect((await ask(sandbox.getHost(PORT + 1))).status).toBe(502);
     const path = `/api/containers/sbx_${sandbox.sandboxId}/ports`;
-    expect((await platform.call('GET', path)).body).toEqual({ ports: [], count: 0, public: true });
+    const url = `http://{port}-${sandbox.sandboxId}.sandboxes.localhost:${port}/`;
+    expect((await platform.call('GET', path)).body).toEqual({ ports: [], count: 0, public: true, url });
     expect((await platform.call('DELETE', path)).body).toEqual({ revoked: 1 });
     expect((await platform.call('GET', path)).body).toMatchObject({ public: false });
     expect((await ask(sandbox.getHost(PORT))).status).toBe(403);
@@ -150,7 +151,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     const key = platform.access.serviceAccount(platform.owner.workspaceUuid, ['write']);
     expect(await put(true, key)).toMatchObject({ status: 200, body: { public: true, url } });
     expect((await ask(host)).status).toBe(502); // nothing listens there
-    expect((await platform.call('GET', path)).body).toMatchObject({ count: 0, public: true });
+    expect((await platform.call('GET', path)).body).toMatchObject({ count: 0, public: true, url });
     platform.access.revoke(key);
     expect((await ask(host)).status).toBe(401);
     expect((await put(true)).status).toBe(200);

@@ -2873,7 +2873,7 @@ export interface SandboxOperations {
       } | null;
     };
   };
-  /** List the active port links, without their signatures */
+  /** List the active port links, without their signatures, and whether every port is open without one */
   'GET /containers/{id}/ports': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2890,6 +2890,8 @@ export interface SandboxOperations {
       "count": number;
       /** Every port is open without a link, as E2B clients may ask for */
       "public": boolean;
+      /** URL of a port; {port} stands for its number */
+      "url": string;
     };
   };
   /** Create a signed link to a port of the sandbox; anyone with the link can use it */

@@ -77,6 +77,8 @@ export type UnpackedArchive = SandboxOperations['PUT /containers/{id}/files/arch
 
 /** A temporary address of a port, which also works in browsers: `url` is a separate origin. */
 export type PortPreview = SandboxOperations['POST /containers/{id}/ports']['answer'];
+/** Whether every port is open without a link, and the URL of a port, with `{port}` for its number. */
+export type PublicPorts = SandboxOperations['PUT /containers/{id}/ports']['answer'];
 /** An active port link without its signature, which is shown only once. */
 export type OpenPort = SandboxOperations['GET /containers/{id}/ports']['answer']['ports'][number];
 

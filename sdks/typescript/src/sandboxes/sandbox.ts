@@ -12,6 +12,7 @@ import type {
   OpenPort,
   PortPreview,
   ProcessSignal,
+  PublicPorts,
   RunningProcess,
   SandboxEvent,
   SandboxInfo,
@@ -261,13 +262,15 @@ export class SandboxHandle {
    * Opens every port to anyone who knows its address, or requires links again, which cuts connections without one.
    * Returns the URL of a port, with `{port}` for its number.
    */
-  async publishPorts(isPublic: boolean, options: CallOptions = {}): Promise<{ public: boolean; url: string }> {
+  async publishPorts(isPublic: boolean, options: CallOptions = {}): Promise<PublicPorts> {
     return this.#transport.call('PUT', `${pathOf(this.id)}/ports`, { ...options, body: { public: isPublic } });
   }
 
-  /** Whether every port is open without a link. */
-  async arePortsPublic(options: CallOptions = {}): Promise<boolean> {
-    return (await this.#transport.call<{ public: boolean }>('GET', `${pathOf(this.id)}/ports`, options)).public;
+  /** Whether every port is open without a link, and the URL of a port, with `{port}` for its number. */
+  async publicPorts(options: CallOptions = {}): Promise<PublicPorts> {
+    const path = `${pathOf(this.id)}/ports`;
+    const answer = await this.#transport.call<PublicPorts>('GET', path, options);
+    return { public: answer.public, url: answer.url };
   }
 
   /** Revokes the links to one port or to all, and cuts their open connections. Returns the number of revoked links. */
