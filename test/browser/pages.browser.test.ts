@@ -39,6 +39,7 @@ describeRequiring(['chromium'], 'every page of the console', () => {
       await visit(page, `${look.name}-overview`, home, 'Overview');
       await visit(page, `${look.name}-audit`, `${home}/audit?of=account`, 'Audit log');
       await visit(page, `${look.name}-secrets`, `${home}/secrets`, 'Secrets');
+      await visit(page, `${look.name}-webhooks`, `${home}/sandboxes/webhooks`, 'Webhooks');
       await visit(page, `${look.name}-workspace-settings`, `${home}/settings`, 'Settings');
       await visit(page, `${look.name}-tokens`, '/account/tokens', 'API tokens');
       await visit(page, `${look.name}-ssh-keys`, '/account/ssh-keys', 'SSH keys');

@@ -183,6 +183,26 @@ export function secretsQuery(api: SandboxesClient, workspace: Workspace) {
   });
 }
 
+/** Polls, since deliveries fail and succeed without the user. */
+export function webhooksQuery(api: SandboxesClient, workspace: Workspace) {
+  return queryOptions({
+    queryKey: [...sandboxesKey(workspace), 'webhooks'],
+    queryFn: ({ signal }) => api.webhooks.list({ signal }),
+    refetchInterval: AT_REST_MS,
+  });
+}
+
+export function deliveriesQuery(api: SandboxesClient, workspace: Workspace, id: string) {
+  return infiniteQueryOptions({
+    queryKey: [...webhooksQuery(api, workspace).queryKey, id, 'deliveries'],
+    queryFn: ({ signal, pageParam }) => api.webhooks.deliveries(id, { cursor: pageParam }, { signal }),
+    initialPageParam: undefined as string | undefined, // the first page has no cursor
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    maxPages: 20,
+    refetchInterval: AT_REST_MS,
+  });
+}
+
 /** Polls while a build is under way. */
 export function templatesQuery(api: SandboxesClient, workspace: Workspace) {
   return queryOptions({

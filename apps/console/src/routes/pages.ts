@@ -53,6 +53,7 @@ export const workspacePages = [
   workspacePage(paths.secrets, () => import('../pages/sandboxes/secrets/secrets-page.tsx'), 'SecretsPage', parseCreateSearch),
   workspacePage(paths.templates, () => import('../pages/sandboxes/templates/templates-page.tsx'), 'TemplatesPage', noSearch),
   workspacePage(paths.template, () => import('../pages/sandboxes/templates/template-page.tsx'), 'TemplatePage', noSearch),
+  workspacePage(paths.webhooks, () => import('../pages/sandboxes/webhooks/webhooks-page.tsx'), 'WebhooksPage', noSearch),
   workspacePage(paths.clusters, () => import('../pages/clusters/list/clusters-page.tsx'), 'ClustersPage', parseCreateSearch),
 ] as const;
 

@@ -20,6 +20,7 @@ export const paths = {
   volumes: '/w/$workspace/sandboxes/volumes',
   secrets: '/w/$workspace/secrets',
   templates: '/w/$workspace/sandboxes/templates',
+  webhooks: '/w/$workspace/sandboxes/webhooks',
   template: '/w/$workspace/sandboxes/templates/$template',
   sandbox: '/w/$workspace/sandboxes/$sandbox',
   sandboxFiles: '/w/$workspace/sandboxes/$sandbox/files',

@@ -1,9 +1,12 @@
-import type { SandboxEvent } from '@svc/sdk';
+import type { SandboxEvent, Webhook } from '@svc/sdk';
 import type { Tone } from '../../../ui/badge.tsx';
 import { formatBytes } from '../../../ui/format-bytes.ts';
 import { reasonLabel } from '../detail/sandbox-labels.ts';
 
-const LABELS: Readonly<Record<string, readonly [label: string, tone: Tone]>> = {
+/** A type of event that this version knows. */
+export type EventType = NonNullable<Webhook['events']>[number];
+
+const LABELS: Readonly<Record<EventType, readonly [label: string, tone: Tone]>> = {
   created: ['Created', 'neutral'],
   running: ['Running', 'ok'],
   stopped: ['Stopped', 'neutral'],
@@ -22,9 +25,12 @@ const LABELS: Readonly<Record<string, readonly [label: string, tone: Tone]>> = {
   restored: ['Restored from a snapshot', 'warn'],
 };
 
+export const EVENT_TYPES = Object.keys(LABELS) as EventType[]; // has exactly these keys
+
 /** Label of an event; an unknown type keeps its own name. */
 export function eventLabel({ type }: { type: string }): { label: string; tone: Tone } {
-  const [label, tone] = LABELS[type] ?? [type.replaceAll('_', ' '), 'neutral'];
+  const known: Readonly<Record<string, readonly [label: string, tone: Tone]>> = LABELS;
+  const [label, tone] = known[type] ?? [type.replaceAll('_', ' '), 'neutral'];
   return { label, tone };
 }
 
