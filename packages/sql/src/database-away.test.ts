@@ -76,7 +76,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
 
   it('reports a pool without a free connection in time as unavailable', async () => {
     const url = new URL(process.env[POSTGRES_URL_VARIABLE] ?? '');
-    const small = openDatabase<unknown>({ url: url.href, maxConnections: 1, acquireTimeoutMs: 100 });
+    const small = openDatabase<unknown>({ url: url.href, maxConnections: 1, acquireTimeoutMs: 1000 });
     await small.kysely.connection().execute(async (held) => {
       await sql`select 1`.execute(held);
       expect(await refusal(sql`select 1`.execute(small.kysely))).toMatchObject(UNAVAILABLE);

@@ -242,6 +242,16 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await expect.poll(count).toBe(1);
   });
 
+  it('stay when another platform starts on this machine', async () => {
+    const other = await startPlatform();
+    try {
+      const { seen } = await seenSince('curl -sS https://api.secret.example/');
+      expect(seen).toMatchObject([{ headers: { authorization: `Bearer ${SECRET}` } }]);
+    } finally {
+      await other.dispose();
+    }
+  });
+
   it('follow an allowlist that changes while the sandbox runs', async () => {
     const allow = (targets: string[] | null) =>
       platform.call('PUT', `/api/sandboxes/${id}/egress`, { body: { egress_allow: targets } });

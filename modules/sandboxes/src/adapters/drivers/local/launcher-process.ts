@@ -163,3 +163,9 @@ function parseFacts(value: unknown): LauncherFacts {
 export function fields(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
+
+/** The sandboxes in the answer of the launcher to `list`. */
+export function sandboxesIn(answer: unknown): Readonly<Record<string, unknown>>[] {
+  const { sandboxes } = fields(answer);
+  return Array.isArray(sandboxes) ? sandboxes.map(fields) : [];
+}

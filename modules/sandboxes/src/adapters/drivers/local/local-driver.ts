@@ -22,7 +22,7 @@ import { LocalEgress } from './egress/local-egress.ts';
 import type { IssueCertificate } from './gateway/host-certificates.ts';
 import { runscStream } from './gvisor/runsc-stream.ts';
 import { imagesInUse, readKept, writeRecord, type KeptSandbox } from './kept-sandbox.ts';
-import { fields, LauncherFailure } from './launcher-process.ts';
+import { fields, LauncherFailure, sandboxesIn } from './launcher-process.ts';
 import { LocalBuilds } from './local-builds.ts';
 import { LocalSnapshots } from './local-snapshots.ts';
 import { LocalVolumes } from './local-volumes.ts';
@@ -199,8 +199,7 @@ export class LocalDriver implements SandboxDriver {
     const file = join(this.#folder(id), 'sandbox.json');
     await writeRecord(file, { ...kept, egressAllow: allowed }); // what the next platform goes by
     try {
-      const { sandboxes } = fields(await machine.launcher.call('list'));
-      const found = (Array.isArray(sandboxes) ? sandboxes.map(fields) : []).find(({ sandbox }) => sandbox === id);
+      const found = sandboxesIn(await machine.launcher.call('list')).find(({ sandbox }) => sandbox === id);
       if (found?.['alive'] === true) await this.#egress?.change(id, found['slot'], allowed);
     } catch (error) {
       await writeRecord(file, kept);
@@ -278,12 +277,12 @@ export class LocalDriver implements SandboxDriver {
   }
 
   async list(): Promise<readonly FoundSandbox[]> {
-    const { sandboxes } = fields(await this.#call('list', ''));
+    const listed = sandboxesIn(await this.#call('list', ''));
     const found = new Map<string, FoundSandbox>();
     for (const name of await readdir(join(this.#options.dataFolder, 'disks'))) {
       found.set(name, { id: name, running: false, paused: false });
     }
-    for (const each of Array.isArray(sandboxes) ? sandboxes.map(fields) : []) {
+    for (const each of listed) {
       const id = String(each['sandbox']);
       if (typeof each['prepared_disk'] === 'string' || this.#prepared?.owns(id) === true) continue; // not a sandbox yet
       found.set(id, { id, running: each['alive'] === true, paused: each['paused'] === true });
@@ -316,10 +315,10 @@ export class LocalDriver implements SandboxDriver {
     const { addressPrefix, egressRefused: refused, issueCertificate: issue, log, prepared, newId } = this.#options;
     const egress = new LocalEgress({ machine, addressPrefix, refused, issue, tenants: this.#options.tenants, log });
     this.#egress = egress;
-    await egress.open();
+    const known = sandboxesIn(await machine.launcher.call('list'));
+    await egress.open(known.map(({ slot }) => slot));
     await this.#mounts.open();
-    const { sandboxes } = fields(await machine.launcher.call('list'));
-    for (const { sandbox, slot, alive, prepared_disk: half } of Array.isArray(sandboxes) ? sandboxes.map(fields) : []) {
+    for (const { sandbox, slot, alive, prepared_disk: half } of known) {
       const id = String(sandbox);
       const isReady = alive === true && half === undefined;
       if (isReady) await egress.admitAgain(id, slot, (await this.#kept(id))?.egressAllow);
@@ -336,8 +335,7 @@ export class LocalDriver implements SandboxDriver {
       prepare: (id) => this.#prepare(machine, id),
       remove: (id) => this.remove(id),
       living: async () => {
-        const { sandboxes: now } = fields(await machine.launcher.call('list'));
-        const all = Array.isArray(now) ? now.map(fields) : [];
+        const all = sandboxesIn(await machine.launcher.call('list'));
         return new Set(all.filter(({ alive }) => alive === true).map(({ sandbox }) => String(sandbox)));
       },
       log,

@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os';
 import type { Logger } from '@svc/telemetry';
 import type { LiveEgressRules } from '../../../../domain/egress-rules/egress-rule.ts';
 import { runTool } from '../../../images/run-tool.ts';
@@ -37,11 +38,17 @@ export class LocalEgress {
     this.#gateways = new SecretGateways({ gateway, guard: this.#guard, load, issue, nowMs, shareOf: tenants.shareOf });
   }
 
-  /** Removes what a previous process left in the firewall for rules. They are applied again. */
-  async open(): Promise<void> {
-    const { nft } = this.#options.machine;
-    const tables = await runTool(nft, ['list', 'tables'], { signal: AbortSignal.timeout(NFT_LIMIT_MS) });
-    const left = steeredInterfaces(tables);
+  /**
+   * Removes what a previous process left in the firewall for rules of our sandboxes, by their slots, and of sandboxes
+   * that are gone. Rules are applied again. Other platforms on this machine keep theirs.
+   */
+  async open(slots: readonly unknown[]): Promise<void> {
+    const { machine, addressPrefix } = this.#options;
+    const tables = await runTool(machine.nft, ['list', 'tables'], { signal: AbortSignal.timeout(NFT_LIMIT_MS) });
+    const numbers = slots.filter((slot) => typeof slot === 'number');
+    const ours = new Set(numbers.map((slot) => linkOf(addressPrefix, slot).interfaceName));
+    const present = networkInterfaces();
+    const left = steeredInterfaces(tables).filter((name) => ours.has(name) || present[name] === undefined);
     if (left.length > 0) await this.#load(left.map(noSteeringRules).join(''));
   }
 
