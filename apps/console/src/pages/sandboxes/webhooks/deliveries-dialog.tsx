@@ -18,7 +18,7 @@ interface DeliveriesDialogProps {
   onClose: () => void;
 }
 
-/** The last deliveries of a webhook, each of which can be sent again. */
+/** Recent deliveries of a webhook. Each can be sent again. */
 export function DeliveriesDialog({ webhook, onClose }: DeliveriesDialogProps) {
   return (
     <Dialog
