@@ -33,8 +33,8 @@ type ConnectCallback = ((error: Error) => void) | ((error: null, client: pg.Clie
 const DEFAULT_CONNECT_TIMEOUT_MS = 5_000;
 const KEEP_ALIVE_AFTER_MS = 10_000;
 /**
- * The longest pause between two statements of a transaction. Then the server ends it, which releases the locks of a
- * process that hangs or is gone: others wait for them meanwhile, such as the replica that its agents dial next.
+ * The longest pause between two statements of a transaction. After it, the server closes the connection, which releases
+ * the locks of a process that hangs or is gone. Others wait for them, such as the replica that its agents dial next.
  */
 const MAX_PAUSE_MS = 8_000;
 const MAX_LONG_PAUSE_MS = 300_000;
