@@ -247,7 +247,7 @@ function strayLinks({ runFolder }: Audited, running: Set<string>, recorded: Map<
       expectedTables.push(`table inet svc_egress_${name}`);
     unknown.set(name, id);
   }
-  const tables = firewallTables().filter((line) => line !== 'table inet svc_sandboxes');
+  const tables = firewallTables().filter((line) => !/^table inet svc_(sandboxes_\d+|forwarding)$/.test(line));
   return [...differences('link', links(), expectedLinks), ...differences('firewall', tables, expectedTables)];
 }
 

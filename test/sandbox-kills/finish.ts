@@ -38,7 +38,7 @@ function remains(dataFolder: string, runFolder: string): string[] {
       .map(({ pid, command }) => `process ${pid}: ${command}`),
     ...[...controlGroups().of.keys()].map((id) => `control group of ${id}`),
     ...links().map((name) => `link ${name}`),
-    ...firewallTables().filter((line) => line !== 'table inet svc_sandboxes'),
+    ...firewallTables().filter((line) => line !== 'table inet svc_forwarding'),
     ...attachedFiles(dataFolder).map((file) => `attached disk ${file}`),
     ...[...slots(runFolder).keys()].map((slot) => `slot ${slot}`),
     ...folders.flatMap((folder) => namesIn(folder).map((name) => join(folder, name))),

@@ -13,8 +13,11 @@ const title = 'egress of a local sandbox';
 
 const NAMESPACE = 'svc-test-outside';
 const OUTSIDE = '11.11.11.2';
+/** A resolver at a private address, which only platforms that name it may reach. */
+const RESOLVER = '10.251.0.2';
 const SERVER = `
   const net = require('node:net');
+  net.createServer((socket) => socket.end('resolver')).listen(53, '${RESOLVER}');
   net.createServer((socket) => socket.end(socket.remoteAddress)).listen(8080, '${OUTSIDE}', () => console.log('up'));
 `;
 
@@ -31,13 +34,15 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     ip('addr', 'add', '11.11.11.1/30', 'dev', 'svctest0');
     ip('link', 'set', 'svctest0', 'up');
     ip('-n', NAMESPACE, 'addr', 'add', `${OUTSIDE}/30`, 'dev', 'eth0');
+    ip('-n', NAMESPACE, 'addr', 'add', `${RESOLVER}/32`, 'dev', 'eth0');
+    ip('route', 'add', `${RESOLVER}/32`, 'via', OUTSIDE, 'dev', 'svctest0', 'onlink');
     ip('-n', NAMESPACE, 'link', 'set', 'eth0', 'up');
     ip('-n', NAMESPACE, 'route', 'add', '100.96.0.0/16', 'via', '11.11.11.1');
     server = spawn('ip', ['netns', 'exec', NAMESPACE, process.execPath, '-e', SERVER], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     if (server.stdout !== null) await once(server.stdout, 'data');
-    subject = await localSubject();
+    subject = await localSubject('builtin', { nameservers: [RESOLVER] });
     await subject.driver.open();
     const spec = sampleSpec('egress', { network: 'egress' });
     await subject.driver.create(spec, AbortSignal.timeout(60_000));
@@ -75,6 +80,26 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     const [code] = (await once(client, 'exit')) as [number];
     expect([7, 8]).toContain(code);
     await listener;
+  });
+
+  it('keeps its resolver when a platform with another one starts on the same machine', async () => {
+    expect(await fetchOutside(RESOLVER, 53)).toMatchObject({ exitCode: 0, stdout: 'resolver' });
+    const other = await localSubject('builtin', { nameservers: ['10.251.0.3'] });
+    try {
+      await other.driver.open();
+      const spec = sampleSpec('egress-elsewhere', { network: 'egress' });
+      await other.driver.create(spec, AbortSignal.timeout(60_000));
+      await other.driver.start(spec, AbortSignal.timeout(60_000));
+      const elsewhere = await other.driver.connect(spec.id, AbortSignal.timeout(10_000));
+      const reach = (address: string, port: number) =>
+        runInSandbox(elsewhere, ['sh', '-c', `nc -w 2 ${address} ${port} </dev/null`]);
+      expect(await reach(OUTSIDE, 8080)).toMatchObject({ exitCode: 0, stdout: '11.11.11.1' });
+      expect((await reach(RESOLVER, 53)).stdout).toBe('');
+      expect(await fetchOutside(RESOLVER, 53)).toMatchObject({ exitCode: 0, stdout: 'resolver' });
+    } finally {
+      await other.dispose();
+    }
+    expect(await fetchOutside(RESOLVER, 53)).toMatchObject({ exitCode: 0, stdout: 'resolver' });
   });
 
   it('cannot spoof another address', async () => {

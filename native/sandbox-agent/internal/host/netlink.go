@@ -93,12 +93,13 @@ func link(index int32, flags uint32) []byte {
 	return header
 }
 
-// addVeth creates a pair: name in this namespace, peerName in the other.
-func (n *netlink) addVeth(name, peerName string, peerNamespace int) error {
+// addVeth creates a pair: name in this namespace and group, peerName in the other.
+func (n *netlink) addVeth(name string, group uint32, peerName string, peerNamespace int) error {
 	peer := append(link(0, 0), attribute(unix.IFLA_IFNAME, text(peerName))...)
 	peer = append(peer, attribute(unix.IFLA_NET_NS_FD, number(uint32(peerNamespace)))...)
 	info := append(attribute(unix.IFLA_INFO_KIND, []byte("veth")), attribute(unix.IFLA_INFO_DATA|unix.NLA_F_NESTED, attribute(kernel.VethInfoPeer|unix.NLA_F_NESTED, peer))...)
 	body := append(link(0, 0), attribute(unix.IFLA_IFNAME, text(name))...)
+	body = append(body, attribute(unix.IFLA_GROUP, number(group))...)
 	body = append(body, attribute(unix.IFLA_LINKINFO|unix.NLA_F_NESTED, info)...)
 	return n.request(unix.RTM_NEWLINK, unix.NLM_F_CREATE|unix.NLM_F_EXCL, body)
 }

@@ -53,7 +53,7 @@ func (h *host) connect(p *networkPlan, slot int, namespace *os.File) error {
 		return err
 	}
 	address, name := addressOf(base, slot), interfaceName(slot)
-	if err := outside(name, int(namespace.Fd()), address, gateway); err != nil {
+	if err := outside(name, p.Group, int(namespace.Fd()), address, gateway); err != nil {
 		return err
 	}
 	return inNamespace(namespace, func() error { return inside(address, gateway) })
@@ -61,18 +61,18 @@ func (h *host) connect(p *networkPlan, slot int, namespace *os.File) error {
 
 // outside creates the pair, answers ARP for the gateway on it, routes the sandbox's address to it and enables
 // forwarding.
-func outside(name string, namespace int, address, gateway [4]byte) error {
+func outside(name string, group uint32, namespace int, address, gateway [4]byte) error {
 	n, err := openNetlink()
 	if err != nil {
 		return step("open netlink", err)
 	}
 	defer n.close()
-	if err := n.addVeth(name, insideName, namespace); err != nil {
+	if err := n.addVeth(name, group, insideName, namespace); err != nil {
 		if !errors.Is(err, unix.EEXIST) {
 			return step("create the network pair", err)
 		}
 		_ = n.removeLink(name) // left over from a sandbox that ended without cleanup
-		if err := n.addVeth(name, insideName, namespace); err != nil {
+		if err := n.addVeth(name, group, insideName, namespace); err != nil {
 			return step("create the network pair", err)
 		}
 	}

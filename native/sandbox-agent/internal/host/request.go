@@ -71,6 +71,8 @@ type networkPlan struct {
 	// Network is the base of the address range, Gateway the host's address in it, both IPv4.
 	Network string `json:"network"`
 	Gateway string `json:"gateway"`
+	// Group of the sandbox's interface on the host, by which Rules match it.
+	Group uint32 `json:"group"`
 	// Rules is the firewall ruleset to load before the first sandbox with egress starts.
 	Rules string `json:"rules"`
 	Nft   string `json:"nft"`

@@ -136,11 +136,10 @@ export class DockerNetworks {
     const nft = findProgram('nft');
     if (nft === null) return 'the firewall needs nft; install it with: apt-get install -y nftables';
     const input = firewallRules({
+      table: FIREWALL_TABLE,
+      interfaces: { name: `${INTERFACE_START}*` },
       nameservers,
       range: `${this.#options.addressPrefix}.0.0/16`,
-      guardedInterfaces: [], // the engine has enabled forwarding on this host
-      interfaces: `${INTERFACE_START}*`,
-      table: FIREWALL_TABLE,
     });
     try {
       await runTool(nft, ['-f', '-'], { input, signal: AbortSignal.any([signal, AbortSignal.timeout(TOOL_LIMIT_MS)]) });

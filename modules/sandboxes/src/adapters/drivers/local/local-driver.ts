@@ -27,7 +27,7 @@ import { LocalBuilds } from './local-builds.ts';
 import { LocalSnapshots } from './local-snapshots.ts';
 import { LocalVolumes } from './local-volumes.ts';
 import { LocalMounts, type SandboxTenants, type ServeMount } from './local-mounts.ts';
-import { prepareMachine, type Machine } from './machine.ts';
+import { prepareMachine, removeFirewall, type Machine } from './machine.ts';
 import type { RuntimeKind } from './runtime.ts';
 import { LocalPreparedStarts, type PreparedKind } from './local-prepared-starts.ts';
 import { adjustment, firstFiles, preparationPlan, startPlan } from './start-plan.ts';
@@ -300,14 +300,15 @@ export class LocalDriver implements SandboxDriver {
     await this.#mounts.close();
     this.#egress = null;
     await machine?.launcher.close();
-    if (machine !== null) await this.#removeRunFolder();
+    if (machine !== null) await this.#cleanUp(machine);
   }
 
-  /** Keeps the folder while sandboxes are running: the next start finds them through it. */
-  async #removeRunFolder(): Promise<void> {
-    const { runFolder } = this.#options;
-    const left = await readdir(join(runFolder, 'sandboxes'));
-    if (left.length === 0) await rm(runFolder, { recursive: true, force: true });
+  /** Keeps folder and firewall while sandboxes are running: the next start finds them through the folder. */
+  async #cleanUp(machine: Machine): Promise<void> {
+    const { runFolder, log } = this.#options;
+    if ((await readdir(join(runFolder, 'sandboxes'))).length > 0) return;
+    await removeFirewall(machine, log);
+    await rm(runFolder, { recursive: true, force: true });
   }
 
   /** Adopts sandboxes that kept running; cleans up unfinished starts, stops and prepared starts. */

@@ -6,13 +6,17 @@ import type { HelperBinaries, HelperBinary } from '@svc/helper-binary';
 import { replaceFile } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import type { DriverStatus } from '../../../domain/driver.ts';
+import { runTool } from '../../images/run-tool.ts';
 import { DiskTemplates } from './disk-template.ts';
 import { findRunsc, type Runsc } from './gvisor/find-runsc.ts';
+import { firewallTable, withoutTable } from './firewall-rules.ts';
 import { LauncherProcess } from './launcher-process.ts';
 import { hostNameservers } from './nameservers.ts';
 import { findProgram, installCommand, missingRequirements } from './requirements.ts';
 import { machineArchitecture, seccompProfile } from './seccomp-profile.ts';
 import { describeRuntime, findRuntime, type Runtime, type RuntimeKind } from './runtime.ts';
+
+const NFT_LIMIT_MS = 10_000;
 
 export interface MachineOptions {
   readonly dataFolder: string;
@@ -36,7 +40,10 @@ export interface Machine {
   readonly templates: DiskTemplates;
   readonly nft: string;
   readonly nameservers: readonly string[];
+  /** Interfaces of a host that did not forward when this process started. */
   readonly guardedInterfaces: readonly string[];
+  /** Tells the network interfaces of this platform's sandboxes from those of other platforms on the machine. */
+  readonly interfaceGroup: number;
 }
 
 export type MachineOutcome =
@@ -69,6 +76,7 @@ export async function prepareMachine(options: MachineOptions): Promise<MachineOu
     nameservers: nameservers.length > 0 ? nameservers : await hostNameservers(),
     guardedInterfaces:
       forwarding.trim() === '1' ? [] : Object.keys(networkInterfaces()).filter((name) => name !== 'lo'),
+    interfaceGroup: interfaceGroup(runFolder),
   };
   const details = {
     runtime: await describeRuntime(runtime),
@@ -101,6 +109,19 @@ export async function installProgram(helper: HelperBinary, runFolder: string, na
     await rm(folder, { recursive: true, force: true });
   }
   return target;
+}
+
+/** For a platform without sandboxes. A table that could not be removed matches nothing. */
+export async function removeFirewall({ nft, interfaceGroup: group }: Machine, log: Logger): Promise<void> {
+  const input = withoutTable(firewallTable(group));
+  await runTool(nft, ['-f', '-'], { input, signal: AbortSignal.timeout(NFT_LIMIT_MS) }).catch((error: unknown) =>
+    log.warn({ error }, 'the firewall table was not removed'),
+  );
+}
+
+/** The same after a restart, when sandboxes are still running. Never 0, the group of all other interfaces. */
+function interfaceGroup(runFolder: string): number {
+  return Number.parseInt(hash('sha256', runFolder).slice(0, 7), 16) + 1;
 }
 
 /** The name of the file depends on its content, so that the launcher can keep the compiled filter by name. */

@@ -3,7 +3,7 @@ import { sandboxErrors } from '../../../errors.ts';
 import type { SandboxSpec } from '../../../domain/driver.ts';
 import { closedRules } from './egress/egress-rules.ts';
 import { isLimited } from './egress/local-egress.ts';
-import { firewallRules } from './firewall-rules.ts';
+import { firewallRules, firewallTable, forwardingRules } from './firewall-rules.ts';
 import type { Machine } from './machine.ts';
 import { machineArchitecture } from './seccomp-profile.ts';
 import { hostPids, runscConfig } from './gvisor/runsc-config.ts';
@@ -76,11 +76,15 @@ export function preparationPlan(
       network: `${addressPrefix}.0.0`,
       gateway: `${addressPrefix}.0.1`,
       nft: machine.nft,
-      rules: firewallRules({
-        nameservers: machine.nameservers,
-        range: `${addressPrefix}.0.0/16`,
-        guardedInterfaces: machine.guardedInterfaces,
-      }),
+      group: machine.interfaceGroup,
+      rules:
+        forwardingRules(machine.guardedInterfaces) +
+        firewallRules({
+          table: firewallTable(machine.interfaceGroup),
+          interfaces: { group: machine.interfaceGroup },
+          nameservers: machine.nameservers,
+          range: `${addressPrefix}.0.0/16`,
+        }),
     },
   };
 }
