@@ -35,10 +35,15 @@ func main() {
 	switch job {
 	case "init":
 		how := append(os.Args, "")[2]
-		if how == "--boot" && !boot.Run() {
-			os.Exit(1)
+		servesVolume := false
+		if how == "--boot" {
+			plan := boot.Run()
+			if plan == nil {
+				os.Exit(1)
+			}
+			servesVolume = plan.Root != ""
 		}
-		os.Exit(agent.Run(how == "--bridged"))
+		os.Exit(agent.Run(how == "--bridged", servesVolume))
 	case "bridge":
 		os.Exit(bridge.Run())
 	case "halt":

@@ -159,6 +159,13 @@ export interface VolumeDriver {
    * this is not possible while sandboxes use it.
    */
   resize(id: string, sizeMb: number): Promise<void>;
+  /**
+   * Connects to a helper that has the files of a volume, and nothing else, as its root, whether or not sandboxes mount it: all of
+   * them see one file system. Successful changes are on disk. Starts the helper unless it runs.
+   */
+  serve(id: string, signal: AbortSignal): Promise<HelperConnection>;
+  /** Ends that helper. Does nothing if there is none. */
+  endServing(id: string): Promise<void>;
   /** The space that a volume takes on this machine; 0 if it does not exist. */
   sizeBytes(id: string): Promise<number>;
   /** Does nothing if the volume does not exist. */

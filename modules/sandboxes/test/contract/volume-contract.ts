@@ -49,7 +49,10 @@ export function volumeContract({ subject, inside, signal }: VolumeContractDeps):
   beforeEach(() => volumes().create(VOLUME, 64));
   afterEach(async () => {
     for (const id of started.splice(0)) await subject().driver.remove(id);
-    for (const id of await volumes().list()) await volumes().remove(id);
+    for (const id of await volumes().list()) {
+      await volumes().endServing(id);
+      await volumes().remove(id);
+    }
   });
 
   it('keeps files of a volume with their owners when its sandbox is removed', async () => {
@@ -122,5 +125,34 @@ export function volumeContract({ subject, inside, signal }: VolumeContractDeps):
       const reader = await start(`vol-of-${volumeId.slice(4)}`, { volumeId });
       expect(await output(reader, 'cat /data/kept; test "$(cat /data/n)" -gt 0 && echo whole')).toBe('first\nwhole\n');
     }
+  });
+
+  it('serves the files of a volume, with or without sandboxes that mount it, and nothing else', async () => {
+    const connection = await volumes().serve(VOLUME, signal());
+    const call = async (op: string, parameters: Record<string, unknown> = {}) => {
+      const outcome = await connection.call({ op, ...parameters });
+      return outcome.ok ? outcome.result : outcome.code;
+    };
+    expect(connection.lost).toBe(false);
+    expect(await call('file.mkdir', { path: '/folder', parents: true })).toMatchObject({ created: true });
+    expect(await call('file.set', { path: '/folder', mode: 0o750, uid: 7, gid: 8 })).toEqual({});
+    const writer = await start('vol-served'); // nothing is in its way
+    const show =
+      'stat -c "%a %u:%g" /data/folder; echo text > /data/folder/file; ln -s /etc/passwd /data/escape; ls -A /data';
+    expect(await output(writer, show)).toBe('750 7:8\nescape\nfolder\n');
+    expect(await call('file.stat', { path: '/folder/../../folder/file' })).toMatchObject({ size: 5, type: 'file' });
+    for (const path of ['/escape', '/proc/self/environ', '/../etc/passwd']) {
+      expect(await call('file.read', { path })).toBe('NOT_FOUND');
+    }
+    expect(await call('process.start', { argv: ['true'] })).toBe('UNKNOWN_OPERATION');
+    expect(await call('file.move', { path: '/folder', target: '/moved', overwrite: false })).toEqual({});
+    expect(await output(writer, 'cat /data/moved/file')).toBe('text\n');
+    expect((await subject().driver.list()).map(({ id }) => id)).not.toContain(`serve-${VOLUME}`);
+    await volumes().copy(VOLUME, 'vol_served_copy');
+    expect(await call('file.remove', { path: '/moved', recursive: true })).toEqual({});
+    await volumes().endServing(VOLUME);
+    await connection.closed;
+    expect(await output(writer, 'ls -A /data')).toBe('escape\n');
+    await volumes().endServing(VOLUME); // does nothing
   });
 }

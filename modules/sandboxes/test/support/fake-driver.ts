@@ -181,6 +181,8 @@ export class FakeDriver implements SandboxDriver {
 
   /** Sizes in MiB of volumes by id; the fake has no files. Tests make the next copy or resize fail or wait. */
   readonly volumeSizes = new Map<string, number>();
+  /** Helpers of volumes, by id of the volume. */
+  readonly volumeServers = new Map<string, FakeHelper>();
   beforeVolumeChange: (id: string) => Promise<void> = async () => undefined;
   readonly volumes: VolumeDriver = {
     create: async (id, sizeMb) => {
@@ -202,6 +204,20 @@ export class FakeDriver implements SandboxDriver {
       const current = this.volumeSizes.get(id);
       if (current === undefined) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'the volume is gone' } });
       this.volumeSizes.set(id, Math.max(current, sizeMb));
+    },
+    serve: async (id, signal) => {
+      assertSandboxId(id);
+      if (!this.volumeSizes.has(id)) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'the volume is gone' } });
+      await this.beforeVolumeChange(id);
+      const helper = this.volumeServers.get(id) ?? new FakeHelper(join(this.#folder ?? tmpdir(), `${id}.sock`));
+      if (!this.volumeServers.has(id)) await helper.listen();
+      this.volumeServers.set(id, helper);
+      return HelperConnection.open(helper.path, signal);
+    },
+    endServing: async (id) => {
+      const helper = this.volumeServers.get(id);
+      this.volumeServers.delete(id);
+      await helper?.close();
     },
     sizeBytes: async (id) => {
       assertSandboxId(id);

@@ -26,6 +26,9 @@ type entry struct {
 	Uid        uint32  `json:"uid"`
 	Gid        uint32  `json:"gid"`
 	Inode      uint64  `json:"inode"`
+	// The times of access and of the last change, for files of volumes.
+	AccessTime string `json:"access_time,omitempty"`
+	ChangeTime string `json:"change_time,omitempty"`
 	// Attributes are returned on request.
 	Attributes map[string]string `json:"attributes,omitempty"`
 }
@@ -67,11 +70,18 @@ func entryOf(name string, stat *unix.Stat_t) entry {
 	case unix.S_IFLNK:
 		kind = "symlink"
 	}
-	modified := time.Unix(int64(stat.Mtim.Sec), int64(stat.Mtim.Nsec)).UTC()
-	return entry{
+	e := entry{
 		Name: name, NameBase64: rawName(name), Size: stat.Size, Mode: stat.Mode, Type: kind,
-		ModTime: modified.Format("2006-01-02T15:04:05.000000000Z"), Uid: stat.Uid, Gid: stat.Gid, Inode: stat.Ino,
+		ModTime: timeText(stat.Mtim), Uid: stat.Uid, Gid: stat.Gid, Inode: stat.Ino,
 	}
+	if servesVolume {
+		e.AccessTime, e.ChangeTime = timeText(stat.Atim), timeText(stat.Ctim)
+	}
+	return e
+}
+
+func timeText(t unix.Timespec) string {
+	return time.Unix(int64(t.Sec), int64(t.Nsec)).UTC().Format("2006-01-02T15:04:05.000000000Z")
 }
 
 func statFile(r *request) (any, *failure) {
@@ -111,7 +121,7 @@ func makeDirectory(r *request) (any, *failure) {
 	if failed := makeDirectories(name, mode, owner); failed != nil {
 		return nil, failed
 	}
-	return map[string]any{"created": true}, nil
+	return map[string]any{"created": true}, settle(path.Dir(name))
 }
 
 func removeFile(r *request) (any, *failure) {
@@ -136,7 +146,51 @@ func removeFile(r *request) (any, *failure) {
 	if err := remove(name); err != nil {
 		return nil, fromError(err)
 	}
-	return map[string]any{}, nil
+	return map[string]any{}, settle(path.Dir(name))
+}
+
+// setFile changes the owner and the mode of what the path leads to.
+func setFile(r *request) (any, *failure) {
+	if failed := checkPath(r.Path); failed != nil {
+		return nil, failed
+	}
+	name := path.Clean(r.Path)
+	if r.Uid != nil || r.Gid != nil {
+		if err := unix.Chown(name, numberOr(r.Uid, -1), numberOr(r.Gid, -1)); err != nil {
+			return nil, fromError(err)
+		}
+	}
+	if r.Mode != nil { // last, because a change of the owner takes away bits of the mode
+		if err := unix.Chmod(name, uint32(*r.Mode)&0o7777); err != nil {
+			return nil, fromError(err)
+		}
+	}
+	return map[string]any{}, settle(name)
+}
+
+// settle puts the names in a folder of a volume, or the attributes of a file in it, on disk. A sandbox does not wait for its disk.
+func settle(name string) *failure {
+	if !servesVolume {
+		return nil
+	}
+	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err == unix.ENXIO || err == unix.ENODEV {
+		name = path.Dir(name) // a socket or a device cannot be opened, but its folder is in the same journal
+		fd, err = unix.Open(name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	}
+	if err != nil {
+		return fromError(err)
+	}
+	defer unix.Close(fd)
+	return orNil(ignoreUnsyncable(unix.Fsync(fd)))
+}
+
+// ignoreUnsyncable passes over what has no content to sync, such as a FIFO.
+func ignoreUnsyncable(err error) error {
+	if err == unix.EINVAL {
+		return nil
+	}
+	return err
 }
 
 func moveFile(r *request) (any, *failure) {
@@ -149,16 +203,17 @@ func moveFile(r *request) (any, *failure) {
 		if err := unix.Renameat2(unix.AT_FDCWD, path.Clean(r.Path), unix.AT_FDCWD, path.Clean(r.Target), unix.RENAME_NOREPLACE); err != nil {
 			return nil, fromError(err)
 		}
-		return map[string]any{}, nil
-	}
-	if err := unix.Rename(path.Clean(r.Path), path.Clean(r.Target)); err != nil {
+	} else if err := unix.Rename(path.Clean(r.Path), path.Clean(r.Target)); err != nil {
 		return nil, fromError(err)
 	}
-	return map[string]any{}, nil
+	return map[string]any{}, settle(path.Dir(path.Clean(r.Target))) // both names are in one journal
 }
 
 // holdsMount reports whether there is a mount point at or below the path.
 func holdsMount(name string) bool {
+	if servesVolume {
+		return false // nothing is mounted below, and /proc is out of reach
+	}
 	content, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
 		return true

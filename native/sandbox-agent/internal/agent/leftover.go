@@ -8,20 +8,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Further markers are handled at the next start.
-const maxMarkers = 4096
+const (
+	// Further markers are handled at the next start.
+	maxMarkers = 4096
+	// markerPrefix begins with that of temporary files, so that clients do not see markers in a volume either.
+	markerPrefix = writePrefix + "marker-"
+)
 
 // leaveMarker records a temporary file before it is created, so that the next helper can remove it if this one is
 // killed: it creates a symbolic link of the same name in the root that points to the file. The returned function
 // removes the marker. Where no marker can be created, as in a read-only root, the work continues without one.
 func leaveMarker(folder, name string) func() {
-	if folder == "/" {
+	marker := "/" + name
+	if servesVolume {
+		marker = "/" + temporaryName(markerPrefix)
+	} else if folder == "/" {
 		return func() {} // files in the root need no marker
 	}
-	if err := unix.Symlink(path.Join(folder, name), "/"+name); err != nil {
+	if err := unix.Symlink(path.Join(folder, name), marker); err != nil {
 		return func() {}
 	}
-	return func() { _ = unix.Unlink("/" + name) }
+	return func() { _ = unix.Unlink(marker) }
 }
 
 // leftoverMarkers lists the markers that earlier helpers left in the root.
@@ -35,7 +42,7 @@ func leftoverMarkers() []string {
 	for len(markers) < maxMarkers {
 		names, err := root.Readdirnames(256)
 		for _, name := range names {
-			if isTemporary("/" + name) {
+			if isMarker(name) {
 				markers = append(markers, name)
 			}
 		}
@@ -44,6 +51,15 @@ func leftoverMarkers() []string {
 		}
 	}
 	return markers
+}
+
+// isMarker tells markers apart from the rest of the root. In the root of a volume, there may also be files that a
+// sandbox is writing now.
+func isMarker(name string) bool {
+	if servesVolume {
+		return strings.HasPrefix(name, markerPrefix)
+	}
+	return isTemporary("/" + name)
 }
 
 // removeLeftovers removes the targets of the markers. The sandbox can change markers, so only paths with a temporary

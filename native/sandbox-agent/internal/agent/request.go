@@ -3,6 +3,7 @@ package agent
 import (
 	"errors"
 	"os"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -42,6 +43,9 @@ type request struct {
 	Overwrite bool     `json:"overwrite"`
 
 	When *precondition `json:"when"`
+
+	Uid *uint32 `json:"uid"`
+	Gid *uint32 `json:"gid"`
 
 	Attributes      map[string]string `json:"attributes"`
 	AttributesBelow string            `json:"attributes_below"`
@@ -84,6 +88,9 @@ func (a *agent) handle(s *stream, r *request) (any, *failure) {
 	if !servedWhilePaused(r.Op) && !a.pauser.await(s.done) {
 		return nil, fail("ABORTED", "the stream was reset")
 	}
+	if servesVolume && !strings.HasPrefix(r.Op, "file.") {
+		return nil, fail("UNKNOWN_OPERATION", "a volume has only files")
+	}
 	switch r.Op {
 	case "process.start":
 		return a.startProcess(s, r)
@@ -125,6 +132,8 @@ func (a *agent) handle(s *stream, r *request) (any, *failure) {
 		return makeDirectory(r)
 	case "file.remove":
 		return removeFile(r)
+	case "file.set":
+		return setFile(r)
 	case "file.move":
 		return moveFile(r)
 	case "file.archive":

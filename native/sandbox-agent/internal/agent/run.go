@@ -28,9 +28,14 @@ const (
 	processors = 2
 )
 
+// servesVolume is set before anything is served: the root is a volume, which outlives this process and which sandboxes
+// may have mounted. There are only files, and no programs.
+var servesVolume bool
+
 // Run serves until SIGTERM or a shutdown request, and returns the exit code of the sandbox's PID 1. With `bridged` it
 // creates the socket for `sandbox-agent bridge` itself.
-func Run(bridged bool) int {
+func Run(bridged, ofVolume bool) int {
+	servesVolume = ofVolume
 	if os.Getpid() != 1 { // shutdown ends every other process, which must never mean a whole machine
 		os.Stderr.WriteString("sandbox-agent: init must run as PID 1 of a sandbox\n")
 		return 1

@@ -67,6 +67,11 @@ func unpackInto(target string, s *stream, r *request) (any, error) {
 		return nil, fail("ARCHIVE_PARTLY_PLACED", fmt.Sprintf(
 			"the archive is valid, but only %d of its entries were moved into place: %s", m.placed, err.Error()))
 	}
+	if servesVolume {
+		if err := unix.Syncfs(folder); err != nil {
+			return nil, err
+		}
+	}
 	return map[string]any{"entries": x.entries, "bytes": x.bytes}, nil
 }
 

@@ -132,11 +132,17 @@ func (w *writing) replace(r *request, old *unix.Stat_t, fill func(fd int) *failu
 	} else if failed == nil && w.owner != nil {
 		failed = orNil(unix.Fchown(fd, w.owner.uid, w.owner.gid))
 	}
+	if failed == nil && (r.Uid != nil || r.Gid != nil) {
+		failed = orNil(unix.Fchown(fd, numberOr(r.Uid, -1), numberOr(r.Gid, -1)))
+	}
 	if failed == nil {
 		failed = orNil(unix.Fchmod(fd, mode))
 	}
 	if failed == nil {
 		failed = writeAttributes(fd, r.Attributes)
+	}
+	if failed == nil && servesVolume {
+		failed = orNil(unix.Fsync(fd))
 	}
 	done := &placed{}
 	if failed == nil {
@@ -149,7 +155,14 @@ func (w *writing) replace(r *request, old *unix.Stat_t, fill func(fd int) *failu
 		_ = unix.Unlinkat(w.folder, temporary, 0)
 		return nil, failed
 	}
-	return done, nil
+	return done, settle(path.Dir(w.shown))
+}
+
+func numberOr(number *uint32, otherwise int) int {
+	if number == nil {
+		return otherwise
+	}
+	return int(*number)
 }
 
 // place renames the temporary file and reports whether the path was free.
@@ -183,6 +196,11 @@ func (w *writing) extend(s *stream) (any, *failure) {
 	}
 	if failed := receive(s, fd); failed != nil {
 		return nil, failed
+	}
+	if servesVolume {
+		if err := unix.Fsync(fd); err != nil {
+			return nil, fromError(err)
+		}
 	}
 	var stat unix.Stat_t
 	if err := unix.Fstat(fd, &stat); err != nil {

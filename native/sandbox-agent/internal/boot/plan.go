@@ -31,7 +31,9 @@ type Plan struct {
 	Env      []string `json:"env"`
 	Mounts   []Mount  `json:"mounts"`
 	// Volumes are the mount points of the mounts that follow the root.
-	Volumes      []string `json:"volumes"`
+	Volumes []string `json:"volumes"`
+	// Root is the folder that becomes the root at the end: everything else is out of reach from then on. Empty: the root stays.
+	Root         string   `json:"root"`
 	Masked       []string `json:"masked"`
 	ReadOnly     []string `json:"read_only"`
 	Capabilities []string `json:"capabilities"`
@@ -93,13 +95,13 @@ func (socketReader) Read(p []byte) (int, error) {
 	}
 }
 
-// Run sets up the sandbox and reports whether this process is now its PID 1, with all privileges dropped. Failures are
-// reported to the launcher.
-func Run() bool {
+// Run sets up the sandbox and returns its plan once this process is its PID 1, with all privileges dropped; nil if it
+// is not. Failures are reported to the launcher.
+func Run() *Plan {
 	unix.CloseOnExec(SocketFd)
 	plan, mounts, err := receive()
 	if plan == nil && err == nil {
-		return false
+		return nil
 	}
 	if err == nil {
 		err = enter(plan, mounts)
@@ -110,7 +112,10 @@ func Run() bool {
 	}
 	_, _ = unix.Write(SocketFd, answer)
 	_ = unix.Close(SocketFd)
-	return err == nil
+	if err != nil {
+		return nil
+	}
+	return plan
 }
 
 func enter(p *Plan, mounts []int) error {
@@ -142,7 +147,18 @@ func enter(p *Plan, mounts []int) error {
 			}
 		}
 	}
-	return dropPrivileges(p)
+	if err := dropPrivileges(p); err != nil || p.Root == "" {
+		return err
+	}
+	return enterRoot(p.Root)
+}
+
+// enterRoot makes a folder the root, after the last use of /proc. Nothing that is open leads out of it.
+func enterRoot(folder string) error {
+	if err := unix.Chroot(folder); err != nil {
+		return failed("enter "+folder, err)
+	}
+	return os.Chdir("/")
 }
 
 type stepError struct {

@@ -248,7 +248,12 @@ func (h *host) bootPlan(place string, p *plan) ([]byte, error) {
 	for _, each := range p.folders() {
 		volumes = append(volumes, each.Path)
 	}
+	root := ""
+	if p.ServesVolume {
+		root = p.Volumes[0].Path
+	}
 	content, err := json.Marshal(boot.Plan{
+		Root:    root,
 		Staging: place + "/rootfs", Hostname: config.Hostname, Cwd: config.Process.Cwd, Env: config.Process.Env,
 		Mounts: mounts, Volumes: volumes, Masked: config.Linux.MaskedPaths, ReadOnly: config.Linux.ReadonlyPaths,
 		Capabilities: config.Process.Capabilities.Bounding, Filter: filter,

@@ -58,6 +58,8 @@ type plan struct {
 	Buckets     []bucket `json:"buckets"`
 	// Layerable allows the changes on the disk to become an image layer.
 	Layerable bool `json:"layerable"`
+	// ServesVolume starts the helper on the only volume, beside the sandboxes that mount it, without image, disk and programs.
+	ServesVolume bool `json:"serves_volume"`
 }
 
 type limits struct {

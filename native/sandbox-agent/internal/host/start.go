@@ -32,13 +32,19 @@ type state struct {
 	Nft string `json:"nft,omitempty"`
 	// Volumes are the mounted volumes.
 	Volumes []volume `json:"volumes,omitempty"`
+	// ServesVolume: it is no sandbox, but serves the files of its volume.
+	ServesVolume bool `json:"serves_volume,omitempty"`
 }
 
 // start starts a sandbox. A failed start is undone before start returns, except for the disk.
 func (h *host) start(sandbox string, p *plan) (*state, error) {
 	h.mounting.RLock()
 	defer h.mounting.RUnlock()
-	if err := h.assertFree(sandbox, p.Volumes); err != nil {
+	if p.ServesVolume {
+		if len(p.Volumes) != 1 || p.RuntimeKind != "builtin" {
+			return nil, step("read a request", errors.New("only the builtin runtime serves a volume, and only one"))
+		}
+	} else if err := h.assertFree(sandbox, p.Volumes); err != nil {
 		return nil, err
 	}
 	if ready := h.prepared.take(sandbox); ready != nil {
@@ -77,7 +83,7 @@ func (h *host) claimFolder(sandbox string, p *plan, preparedDisk string) (*state
 		return nil, err
 	}
 	s := &state{Sandbox: sandbox, Slot: slot, Runtime: p.Runtime, Kind: p.RuntimeKind, Network: p.Network.Mode, Socket: h.socket(sandbox)}
-	s.PreparedDisk, s.Volumes = preparedDisk, p.Volumes
+	s.PreparedDisk, s.Volumes, s.ServesVolume = preparedDisk, p.Volumes, p.ServesVolume
 	if p.Network.Restrict != "" {
 		s.Nft = p.Network.Nft
 	}
@@ -140,6 +146,9 @@ func (h *host) runWithRuntime(s *state, p *plan, base uint32) error {
 
 // mountRoot mounts the image (read-only, IDs mapped) below the sandbox's disk (limited by its size).
 func (h *host) mountRoot(place string, p *plan, userns int, base uint32) error {
+	if p.ServesVolume {
+		return mountBareRoot(place, base)
+	}
 	lower, err := mountLayers(p.Layers, userns, place)
 	if err != nil {
 		return err

@@ -93,8 +93,11 @@ export class LocalDriver implements SandboxDriver {
     this.#options = options;
     const { dataFolder, images, helperBinaries } = options;
     const helper = async (): Promise<string> => (await helperBinaries(process.arch)).file;
-    const template = (sizeMb: number) => this.#need().templates.ofSize(sizeMb);
-    this.volumes = new LocalVolumes({ dataFolder, template, call: (...call) => this.#call(...call) });
+    this.volumes = new LocalVolumes({
+      ...options,
+      machine: () => this.#need(),
+      call: (...call) => this.#call(...call),
+    });
     this.#mounts = new LocalMounts({ ...options, serve: options.serveMount });
     this.builds = new LocalBuilds({ dataFolder, images, helper });
     this.snapshots = new LocalSnapshots({
@@ -284,6 +287,7 @@ export class LocalDriver implements SandboxDriver {
     }
     for (const each of listed) {
       const id = String(each['sandbox']);
+      if (each['serves_volume'] === true) continue;
       if (typeof each['prepared_disk'] === 'string' || this.#prepared?.owns(id) === true) continue; // not a sandbox yet
       found.set(id, { id, running: each['alive'] === true, paused: each['paused'] === true });
     }
@@ -319,9 +323,9 @@ export class LocalDriver implements SandboxDriver {
     const known = sandboxesIn(await machine.launcher.call('list'));
     await egress.open(known.map(({ slot }) => slot));
     await this.#mounts.open();
-    for (const { sandbox, slot, alive, prepared_disk: half } of known) {
+    for (const { sandbox, slot, alive, prepared_disk: half, serves_volume: serves } of known) {
       const id = String(sandbox);
-      const isReady = alive === true && half === undefined;
+      const isReady = alive === true && half === undefined && serves !== true;
       if (isReady) await egress.admitAgain(id, slot, (await this.#kept(id))?.egressAllow);
       else await machine.launcher.call('clean', { sandbox: id });
     }

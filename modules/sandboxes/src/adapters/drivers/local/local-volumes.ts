@@ -1,16 +1,23 @@
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { HelperConnection } from '../../../domain/helper/helper-connection.ts';
+import { sandboxErrors } from '../../../errors.ts';
 import { findProgram } from './requirements.ts';
+import type { Machine } from './machine.ts';
+import { volumeServerPlan } from './start-plan.ts';
 import { assertSandboxId, type VolumeDriver } from '../../../domain/driver.ts';
 
 const MIB = 1024 * 1024;
+/** A server has nothing to finish: its changes are complete when they are answered. */
+const END_LIMIT_MS = 1000;
 /** The block unit of `stat`, regardless of the file system's block size. */
 const STAT_BLOCK_BYTES = 512;
 
 export interface LocalVolumesOptions {
   readonly dataFolder: string;
-  /** Path of a formatted, empty disk of this many MiB. */
-  readonly template: (sizeMb: number) => Promise<string>;
+  readonly runFolder: string;
+  /** Throws SANDBOXES_UNAVAILABLE while the driver is not open. */
+  readonly machine: () => Machine;
   /** Calls the launcher. */
   readonly call: (op: string, id: string, parameters: Record<string, unknown>) => Promise<unknown>;
 }
@@ -27,9 +34,9 @@ export class LocalVolumes implements VolumeDriver {
   }
 
   async create(id: string, sizeMb: number): Promise<void> {
-    const { template, call } = this.#options;
+    const { machine, call } = this.#options;
     const to = await this.#prepare(id);
-    await call('make_volume', id, { from: await template(sizeMb), to });
+    await call('make_volume', id, { from: await machine().templates.ofSize(sizeMb), to });
   }
 
   async copy(id: string, targetId: string): Promise<{ sizeBytes: number }> {
@@ -45,6 +52,22 @@ export class LocalVolumes implements VolumeDriver {
   async resize(id: string, sizeMb: number): Promise<void> {
     const tool = findProgram('resize2fs') ?? 'resize2fs'; // the name is in the error if it is missing
     await this.#options.call('resize_volume', id, { from: this.fileOf(id), size_bytes: sizeMb * MIB, tool });
+  }
+
+  async serve(id: string, signal: AbortSignal): Promise<HelperConnection> {
+    const { call, machine, runFolder } = this.#options;
+    const server = serverOf(id);
+    await call('start', server, { plan: volumeServerPlan(server, id, this.fileOf(id), machine()) });
+    try {
+      return await HelperConnection.open(join(runFolder, 'sandboxes', server, 'agent.sock'), signal);
+    } catch (error) {
+      await this.endServing(id);
+      throw sandboxErrors.AGENT_TIMEOUT({ cause: error });
+    }
+  }
+
+  async endServing(id: string): Promise<void> {
+    await this.#options.call('stop', serverOf(id), { timeout_ms: END_LIMIT_MS });
   }
 
   async sizeBytes(id: string): Promise<number> {
@@ -78,6 +101,11 @@ export class LocalVolumes implements VolumeDriver {
     }; // the launcher's answer
     return (sandboxes ?? []).filter(({ paused }) => paused).map(({ sandbox }) => sandbox);
   }
+}
+
+/** Its name among the sandboxes of the launcher. */
+function serverOf(volumeId: string): string {
+  return `serve-${volumeId}`;
 }
 
 function nullIfMissing(error: NodeJS.ErrnoException): null {

@@ -57,6 +57,8 @@ export interface OciOptions {
   /** The helper binary on the host. */
   readonly helperFile: string;
   readonly architecture: 'x64' | 'arm64';
+  /** What root inside may do; `CAPABILITIES` by default. */
+  readonly capabilities?: readonly string[];
   /** Parent and name of the control group, for a runtime that creates its own. */
   readonly cgroupsPath: string;
 }
@@ -66,6 +68,7 @@ export interface OciOptions {
  * root's path and the user and network namespaces.
  */
 export function ociConfig(spec: SandboxSpec, options: OciOptions): Readonly<Record<string, unknown>> {
+  const { capabilities = CAPABILITIES } = options;
   return {
     ociVersion: '1.0.2',
     hostname: spec.hostname,
@@ -78,7 +81,7 @@ export function ociConfig(spec: SandboxSpec, options: OciOptions): Readonly<Reco
       ),
       cwd: options.image.workingFolder ?? '/',
       noNewPrivileges: true,
-      capabilities: { bounding: CAPABILITIES, effective: CAPABILITIES, permitted: CAPABILITIES },
+      capabilities: { bounding: capabilities, effective: capabilities, permitted: capabilities },
     },
     mounts: mountsOf(spec, options),
     linux: {

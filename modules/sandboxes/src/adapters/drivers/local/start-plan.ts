@@ -1,6 +1,7 @@
 import type { PreparedImage } from '../../images/image-store.ts';
 import { sandboxErrors } from '../../../errors.ts';
 import type { SandboxSpec } from '../../../domain/driver.ts';
+import { NO_SETTINGS } from '../../../domain/images/image-settings.ts';
 import { closedRules } from './egress/egress-rules.ts';
 import { isLimited } from './egress/local-egress.ts';
 import { firewallRules, firewallTable, forwardingRules } from './firewall-rules.ts';
@@ -86,6 +87,46 @@ export function preparationPlan(
           range: `${addressPrefix}.0.0/16`,
         }),
     },
+  };
+}
+
+/** Runs only our own helper, on a few files at a time. */
+const SERVER_RESOURCES = { cpuMillis: 1000, memoryMb: 128, diskMb: 0, pids: 64 };
+/** Owners of files, and `CAP_SYS_CHROOT` to make the volume the root. */
+const SERVER_CAPABILITIES = ['CAP_CHOWN', 'CAP_DAC_OVERRIDE', 'CAP_FOWNER', 'CAP_FSETID', 'CAP_SYS_CHROOT'];
+/** Inside, until the volume becomes the root. */
+const SERVED_PATH = '/volume';
+
+/**
+ * The start of a helper that serves a volume: isolated like a sandbox by the host kernel, whatever runs sandboxes here, but without
+ * image, disk, network and programs.
+ */
+export function volumeServerPlan(
+  id: string,
+  volumeId: string,
+  file: string,
+  machine: Machine,
+): Record<string, unknown> {
+  const common = { image: '', network: 'none', isolation: 'namespaces' } as const;
+  const spec: SandboxSpec = { id, hostname: 'volume', resources: SERVER_RESOURCES, ...common };
+  const runtime: Runtime = { kind: 'builtin', path: '' };
+  const config = ociConfig(spec, {
+    runtimeKind: runtime.kind,
+    image: { ...NO_SETTINGS, workingFolder: '/' },
+    helperFile: machine.helperFile,
+    architecture: machineArchitecture(),
+    capabilities: SERVER_CAPABILITIES,
+    cgroupsPath: `/${PARENT_GROUP}/${id}`,
+  });
+  return {
+    ...preparationPlan(spec, { machine: { ...machine, runtime }, disk: '', diskTemplate: '', addressPrefix: '' }),
+    files: {},
+    layers: [],
+    volumes: [{ id: volumeId, file, path: SERVED_PATH, read_only: false }],
+    buckets: [],
+    seccomp_file: machine.seccompFile,
+    config,
+    serves_volume: true,
   };
 }
 
