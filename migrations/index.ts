@@ -63,6 +63,7 @@ import { sandboxClusters } from './0240-sandbox-clusters.ts';
 import { sandboxWebhooks } from './0250-sandbox-webhooks.ts';
 import { sandboxForkCopies } from './0251-sandbox-fork-copies.ts';
 import { guestAddresses } from './0290-guest-addresses.ts';
+import { volumeAccess } from './0300-volume-access.ts';
 import { sandboxMoves } from './0201-sandbox-moves.ts';
 import { templates } from './0180-templates.ts';
 import { sandboxRequestHost } from './0211-sandbox-request-host.ts';
@@ -140,4 +141,5 @@ export const migrations: readonly Migration[] = [
   sandboxWebhooks,
   sandboxForkCopies,
   guestAddresses,
+  volumeAccess,
 ];

@@ -12,6 +12,7 @@ import type { SandboxesConfig } from './config.ts';
 import { createArchives } from './assembly/archive-module.ts';
 import { Boots } from './domain/boots.ts';
 import { SandboxAccess } from './domain/access/sandbox-access.ts';
+import { VolumeAccess } from './domain/access/volume-access.ts';
 import type { SandboxContext } from './domain/context.ts';
 import { DiskGuard } from './domain/disk-guard.ts';
 import { IsolationPolicy, sharesKernel } from './domain/isolation.ts';
@@ -42,6 +43,7 @@ import { createTemplatePart, observeTemplates } from './assembly/template-module
 import { createSecretPart } from './assembly/secret-module.ts';
 import { createPreviewPart } from './assembly/preview-module.ts';
 import { createPlaces } from './assembly/places.ts';
+import { createVolumePart } from './assembly/volume-module.ts';
 import { createWebhookPart } from './assembly/webhook-module.ts';
 import { sandboxQuotas } from './quotas.ts';
 import { createCallerLimiter, perMinute } from './routes/per-minute.ts';
@@ -51,13 +53,12 @@ import { VOLUME } from './routes/volume-routes.ts';
 import { describeMachine, type SandboxesState, type SshPart } from './state.ts';
 import { ForkCopies } from './domain/snapshots/fork-copies.ts';
 import { SnapshotService } from './domain/snapshots/snapshot-service.ts';
-import { VolumeService } from './domain/volumes/volume-service.ts';
 import { usageByWorkspace } from './store/quota-usage.ts';
 import { createForkCopyRepository } from './store/fork-copy-repository.ts';
 import { createSandboxAccessRepository } from './store/sandbox-access-repository.ts';
+import { createVolumeAccessRepository } from './store/volume-access-repository.ts';
 import { createSandboxRepository } from './store/sandbox-repository.ts';
 import { createSnapshotRepository } from './store/snapshot-repository.ts';
-import { createVolumeRepository } from './store/volume-repository.ts';
 import type { SandboxTables } from './store/tables.ts';
 import { createTerminalPlaces } from './store/terminal-places.ts';
 import { createTicketRepository } from './store/ticket-repository.ts';
@@ -172,15 +173,8 @@ function assembleLifecycle(
     isolation,
   });
   const snapshots = new SnapshotService(context, service, createSnapshotRepository(database.kysely, { clock }));
-  const volumeRepository = createVolumeRepository(database.kysely);
-  const volumes = new VolumeService({
-    context,
-    repository: volumeRepository,
-    copies: snapshots.copies,
-    defaultSizeMb: config.volumes.size_mb,
-    maximumSizeMb: config.volumes.max_size_mb,
-  });
-  return { boots, claims, isolation, pool, service, snapshots, volumes, volumeRepository };
+  const volumeParts = createVolumePart(context, database.kysely, snapshots.copies, config.volumes);
+  return { boots, claims, isolation, pool, service, snapshots, ...volumeParts };
 }
 
 /** What acts inside running sandboxes, builds among it. */
@@ -222,8 +216,8 @@ async function assemble(deps: SandboxesDependencies) {
   const copyRepository = createForkCopyRepository(kysely);
   const forkCopies = new ForkCopies({ context, repository: copyRepository, volumes, mounts: base.parts.mounts });
   const webhooks = createWebhookPart(deps, kysely, context, events.log);
-  const access = createSandboxAccess(deps, kysely, context);
-  const connections = await createConnections(deps, { kysely, context, service, tickets, recorder, places, access });
+  const access = createAccess(deps, kysely, context);
+  const connections = await createConnections(deps, { kysely, context, service, tickets, recorder, places, ...access });
   const { close: closeConnections, ...doors } = connections;
   const notify = (id: string, notice: SandboxNotice): void => {
     inside.commands.notify(id, notice);
@@ -274,22 +268,26 @@ interface ConnectionParts {
   readonly recorder: EventRecorder;
   readonly places: TerminalPlaces;
   readonly access: SandboxAccess;
+  readonly volumeAccess: VolumeAccess;
 }
 
-/** Tokens of sandboxes, the same on every node. */
-function createSandboxAccess(
+/** Tokens of sandboxes and volumes, the same on every node. */
+function createAccess(
   { previewKey }: SandboxesDependencies,
   kysely: Kysely<SandboxTables>,
   { clock, random }: SandboxContext,
-): SandboxAccess {
-  let key: Promise<KeyObject> | null = null;
-  const repository = createSandboxAccessRepository(kysely);
-  return new SandboxAccess({ repository, key: () => (key ??= previewKey()), clock, random });
+) {
+  let known: Promise<KeyObject> | null = null;
+  const shared = { key: () => (known ??= previewKey()), clock, random };
+  return {
+    access: new SandboxAccess({ repository: createSandboxAccessRepository(kysely), ...shared }),
+    volumeAccess: new VolumeAccess({ repository: createVolumeAccessRepository(kysely), ...shared }),
+  };
 }
 
 /** Creates the ways into a running sandbox that stay open: terminals, previews and SSH. They share their limits. */
 async function createConnections(deps: SandboxesDependencies, parts: ConnectionParts) {
-  const { kysely, context, service, tickets, recorder, places, access: sandboxAccess } = parts;
+  const { kysely, context, service, tickets, recorder, places, access: sandboxAccess, volumeAccess } = parts;
   const { config, forwarding = noForwarding } = deps;
   const slots = createSlots(deps, context, places);
   const perCaller = perMinute(config.max_terminals_per_minute, context.clock, deps.replicas ?? (() => 1));
@@ -302,7 +300,8 @@ async function createConnections(deps: SandboxesDependencies, parts: ConnectionP
   const sshRelays = createSshRelays(deps, context, service, shared);
   const { secureUrl, publicUrl, previewKey: key, apiKeys: keys } = deps;
   const { traffic } = previews;
-  const e2b = createE2bPart({ context, access: sandboxAccess, keys, traffic, domain, secureUrl, publicUrl, key });
+  const accesses = { access: sandboxAccess, volumeAccess };
+  const e2b = createE2bPart({ context, ...accesses, keys, traffic, domain, secureUrl, publicUrl, key });
   const close = async (): Promise<void> => {
     e2b.close();
     previews.close();
@@ -381,6 +380,7 @@ async function close(services: Services): Promise<void> {
   await context.live.close();
   await services.events.close();
   await services.webhooks.close();
+  await services.volumeServers.close();
   await services.driver.close();
   services.mountServer.close();
   await services.images.close();

@@ -16,6 +16,7 @@ const MEMBER_ACTIONS: ReadonlySet<string> = new Set([
   'volume:create',
   'volume:update',
   'volume:delete',
+  'volume:files-write',
   'secret:create',
   'secret:update',
   'secret:delete',

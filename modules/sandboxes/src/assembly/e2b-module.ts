@@ -5,6 +5,7 @@ import type { CallerLimiter } from '../domain/admission.ts';
 import type { ApiKeys } from '../domain/access/api-keys.ts';
 import type { EventLog } from '../domain/events/event-log.ts';
 import type { SandboxAccess } from '../domain/access/sandbox-access.ts';
+import type { VolumeAccess } from '../domain/access/volume-access.ts';
 import type { SandboxContext } from '../domain/context.ts';
 import type { CommandService } from '../domain/exec/command-service.ts';
 import type { FileService } from '../domain/files/file-service.ts';
@@ -36,6 +37,9 @@ import { registerRpcRoutes } from '../e2b/envd/rpc-routes.ts';
 import { registerStatusRoutes } from '../e2b/envd/status-routes.ts';
 import { declareE2bRoutes } from '../e2b/declare-routes.ts';
 import { Watchers } from '../e2b/envd/watchers.ts';
+import { createVolumeAdmission } from '../e2b/volume-content/volume-admission.ts';
+import { registerVolumeContent } from '../e2b/volume-content/volume-content-routes.ts';
+import type { VolumeFileService } from '../domain/volumes/volume-file-service.ts';
 import { acceptEmptyJson } from '../routes/json-body.ts';
 import type { PortTraffic } from '../routes/preview/port-traffic.ts';
 import { perMinute } from '../routes/per-minute.ts';
@@ -49,6 +53,7 @@ const SIGNATURES_PER_MINUTE = 1200;
 export interface E2bRouteDeps extends Omit<CreateDeps, 'limitsEgress' | 'secretNames'> {
   readonly service: SandboxService;
   readonly files: FileService;
+  readonly volumeFiles: VolumeFileService;
   readonly processes: ProcessService;
   readonly commands: CommandService;
   readonly usage: MetricPart;
@@ -73,6 +78,7 @@ export interface E2bPart {
 export interface E2bPartOptions {
   readonly context: SandboxContext;
   readonly access: SandboxAccess;
+  readonly volumeAccess: VolumeAccess;
   readonly keys: ApiKeys;
   readonly traffic: PortTraffic;
   /** Domain whose hosts name a port and a sandbox. */
@@ -88,6 +94,7 @@ export interface E2bPartOptions {
 export function createE2bPart({
   context,
   access,
+  volumeAccess,
   keys,
   traffic,
   domain,
@@ -103,7 +110,7 @@ export function createE2bPart({
   const watchers = new Watchers(clock, () => random.uuid());
   return {
     async registerRoutes(app, deps) {
-      const { service, files, processes, usage, secrets } = deps;
+      const { service, files, processes, usage, secrets, volumes } = deps;
       const secretNames = async (workspaceUuid: string): Promise<ReadonlySet<string>> =>
         new Set((await secrets.list(workspaceUuid)).map(({ name }) => name));
       const admission = new EnvdAdmission({ service, access, holder, clock });
@@ -111,6 +118,7 @@ export function createE2bPart({
         useErrorRenderer(scope, renderE2bError);
         acceptEmptyJson(scope);
         scope.decorateRequest('envdSandbox', null);
+        scope.decorateRequest('e2bVolume', null);
         declareE2bRoutes(scope);
         scope.addHook('onRequest', admission.refuseElsewhere);
         scope.addHook('preHandler', admission.wake);
@@ -121,7 +129,9 @@ export function createE2bPart({
         registerLifecycleRoutes(scope, control);
         registerForkRoute(scope, control);
         registerNetworkRoute(scope, control);
-        registerE2bVolumeRoutes(scope, control);
+        registerE2bVolumeRoutes(scope, { ...control, volumeAccess });
+        const admit = createVolumeAdmission({ access: volumeAccess, volumes });
+        await registerVolumeContent(scope, { prefix: CONTROL_PREFIX, admit, volumes, files: deps.volumeFiles });
         registerSecretRoutes(scope, control);
         registerKeyRoutes(scope, { prefix: CONTROL_PREFIX, keys });
         const eventLog = deps.events.log;

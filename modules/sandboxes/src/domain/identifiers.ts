@@ -16,6 +16,11 @@ export function newSandboxAccessId(randomBytes: (sizeBytes: number) => Buffer): 
   return `sba_${characters(randomBytes(ID_CHARACTERS))}`;
 }
 
+/** `vla_` and 26 characters of lower-case base32. */
+export function newVolumeAccessId(randomBytes: (sizeBytes: number) => Buffer): string {
+  return `vla_${characters(randomBytes(ID_CHARACTERS))}`;
+}
+
 /** `sec_` and 26 characters of lower-case base32. */
 export function newSecretId(randomBytes: (sizeBytes: number) => Buffer): string {
   return `sec_${characters(randomBytes(ID_CHARACTERS))}`;

@@ -1,6 +1,7 @@
 import { grantOf, type HttpApp, type Owned } from '@svc/http';
 import type { FastifyRequest } from 'fastify';
 import { SANDBOX } from '../domain/holder.ts';
+import { VOLUME } from '../routes/volume-routes.ts';
 import { fromE2bId } from './sandbox-ids.ts';
 
 /**
@@ -13,7 +14,7 @@ export function declareE2bRoutes(app: HttpApp): void {
     const config = route.config ?? {};
     if (config.public === true) return;
     if (config.grantedEarlier !== undefined) {
-      route.config = { ...config, owned: admittedSandbox };
+      route.config = { ...config, owned: admitted };
       return;
     }
     const isOwned = config.anyNode !== true && /\/sandboxes\/:id(\/|$)/.test(route.url);
@@ -26,7 +27,8 @@ function namedSandbox(request: FastifyRequest): Owned {
   return { kind: SANDBOX, id: fromE2bId(id) ?? id, workspaceUuid: grantOf(request).workspaceUuid };
 }
 
-function admittedSandbox(request: FastifyRequest): Owned | null {
-  const sandbox = request.envdSandbox;
+/** What a token admitted the request to: a sandbox, or a volume. */
+function admitted({ envdSandbox: sandbox, e2bVolume: volume }: FastifyRequest): Owned | null {
+  if (volume !== null) return { kind: VOLUME, id: volume.name, workspaceUuid: volume.workspaceUuid };
   return sandbox === null ? null : { kind: SANDBOX, id: sandbox.id, workspaceUuid: sandbox.workspaceUuid };
 }

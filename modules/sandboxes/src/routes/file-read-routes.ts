@@ -9,25 +9,24 @@ import { parseRange } from './file-range.ts';
 import { target, type FileRoutesOptions } from './file-routes.ts';
 import { readFileQuery } from './file-schemas.ts';
 import { fileHeaders } from './file-view.ts';
-import { idParamsSchema } from './schemas.ts';
 
 const MAX_JSON_BYTES = 10 * 1024 * 1024;
 const BYTES = { type: 'string', format: 'binary' };
 
 /** Ignores `Accept`: existing clients send `application/json` and expect bytes. */
-export function registerFileReadRoutes(app: HttpApp, { prefix, files }: FileRoutesOptions): void {
+export function registerFileReadRoutes(app: HttpApp, { prefix, files, owner }: FileRoutesOptions): void {
   app.route({
     method: ['GET', 'HEAD'],
-    url: `${prefix}/:id/files`,
-    config: { action: 'sandbox:files-read' },
+    url: `${prefix}/:${owner.key}/files`,
+    config: owner.reads,
     schema: {
-      tags: ['sandboxes'],
+      tags: owner.tags,
       summary: 'Download a file, as bytes or as base64 in JSON (format=json), or a folder (archive=tar)',
       description:
         'Supports `Range`, `If-Range` and `If-None-Match`. `X-File-Size` and `X-File-Mode` describe the whole ' +
         'file. `archive=tar` returns a folder as a tar stream without devices, FIFOs, sockets and other mounted ' +
         'file systems; the connection is cut if the archive cannot be completed.',
-      params: idParamsSchema,
+      params: owner.params,
       querystring: readFileQuery,
       response: {
         200: { description: 'The file.', content: { '*/*': { schema: BYTES } } },
@@ -36,7 +35,7 @@ export function registerFileReadRoutes(app: HttpApp, { prefix, files }: FileRout
       },
     },
     handler: async (request, reply) => {
-      const { of, path } = await target(request, files);
+      const { of, path } = await target(request, owner, files);
       if (request.query.archive === 'tar') return await sendArchive(of, path, reply, request.method === 'HEAD');
       if (request.query.format === 'json') return await sendJson(of, path, reply);
       const { range, 'if-range': ifRange, 'if-none-match': ifNoneMatch } = request.headers;

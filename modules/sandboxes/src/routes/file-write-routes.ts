@@ -10,7 +10,7 @@ import { parsePrecondition } from '../domain/files/file-precondition.ts';
 import { fileName, joinPath, queryText } from '../domain/files/file-path.ts';
 import type { SandboxFiles } from '../domain/files/file-service.ts';
 import type { WriteOptions, WrittenFile } from '../domain/files/file-writing.ts';
-import { target, type FileRoutesOptions } from './file-routes.ts';
+import { ownerOf, target, type FileRoutesOptions } from './file-routes.ts';
 import {
   pathQuery,
   unpackedSchema,
@@ -21,7 +21,6 @@ import {
 } from './file-schemas.ts';
 import { plainArchive } from '../domain/files/plain-archive.ts';
 import { parseMode, toWrittenView } from './file-view.ts';
-import { idParamsSchema } from './schemas.ts';
 
 /** Base64 adds a third to the 32 MiB of content that may be written this way. */
 const MAX_BODY_BYTES = 44 * 1024 * 1024;
@@ -60,14 +59,14 @@ export async function registerFileWriteRoutes(app: HttpApp, options: FileRoutesO
   });
 }
 
-function registerWrite(app: HttpApp, { prefix, files }: FileRoutesOptions): void {
+function registerWrite(app: HttpApp, { prefix, files, owner }: FileRoutesOptions): void {
   app.post(
-    `${prefix}/:id/files`,
+    `${prefix}/:${owner.key}/files`,
     {
-      config: { action: 'sandbox:files-write', rawBody: true },
+      config: { ...owner.writes, rawBody: true },
       bodyLimit: Number.MAX_SAFE_INTEGER,
       schema: {
-        tags: ['sandboxes'],
+        tags: owner.tags,
         summary: 'Write a file atomically; 201 if it is new, 200 if it replaced a file',
         description:
           'Accepts three forms: JSON `{path, content, encoding, mode, append, create_dirs}` with base64 content ' +
@@ -76,14 +75,14 @@ function registerWrite(app: HttpApp, { prefix, files }: FileRoutesOptions): void
           '`If-None-Match` are atomic with respect to other writes through this API. With `If-Match`, a program in ' +
           'the sandbox can still change the file between the check and the rename; with `If-None-Match`, it cannot.',
         consumes: ['application/json', 'multipart/form-data', 'application/octet-stream'],
-        params: idParamsSchema,
+        params: owner.params,
         querystring: writeFileQuery,
         headers: writeFileHeaders,
         response: { 200: writtenSchema, 201: writtenSchema },
       },
     },
     async (request, reply) => {
-      const of = await files.forWriting(grantOf(request).workspaceUuid, request.params.id);
+      const of = await files.forWriting(grantOf(request).workspaceUuid, ownerOf(request, owner));
       const [path, written] = await write(of, request);
       return reply
         .status(written.created ? 201 : 200)
@@ -93,14 +92,14 @@ function registerWrite(app: HttpApp, { prefix, files }: FileRoutesOptions): void
   );
 }
 
-function registerUnpack(app: HttpApp, { prefix, files }: FileRoutesOptions): void {
+function registerUnpack(app: HttpApp, { prefix, files, owner }: FileRoutesOptions): void {
   app.put(
-    `${prefix}/:id/files/archive`,
+    `${prefix}/:${owner.key}/files/archive`,
     {
-      config: { action: 'sandbox:files-write', rawBody: true },
+      config: { ...owner.writes, rawBody: true },
       bodyLimit: Number.MAX_SAFE_INTEGER,
       schema: {
-        tags: ['sandboxes'],
+        tags: owner.tags,
         summary: 'Unpack a tar archive (plain or gzip) into a folder, which is created if missing',
         description:
           'The whole archive is checked and unpacked before any file moves into place, so a refused or interrupted ' +
@@ -108,13 +107,13 @@ function registerUnpack(app: HttpApp, { prefix, files }: FileRoutesOptions): voi
           'devices and FIFOs are refused. An archive may have at most 100,000 entries and unpack to at most the ' +
           'size of the disk and 200 times its own size. Files belong to root.',
         consumes: ['application/x-tar', 'application/gzip', 'application/octet-stream'],
-        params: idParamsSchema,
+        params: owner.params,
         querystring: pathQuery,
         response: { 200: unpackedSchema },
       },
     },
     async (request) => {
-      const { of, path } = await target(request, files);
+      const { of, path } = await target(request, owner, files);
       await files.assertRoom();
       const unpacking = of.unpack(path);
       try {

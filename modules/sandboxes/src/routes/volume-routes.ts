@@ -1,4 +1,4 @@
-import { grantOf, principalOf, type HttpApp } from '@svc/http';
+import { grantOf, principalOf, type HttpApp, type Owned } from '@svc/http';
 import type { CallerLimiter } from '../domain/admission.ts';
 import type { FastifyRequest } from 'fastify';
 import { Type, type Static } from 'typebox';
@@ -20,7 +20,8 @@ const nameSchema = Type.String({
   description: 'Letters, digits, _ and -, beginning with a letter or digit; at most 64',
 });
 const sizeSchema = Type.Integer({ minimum: 64, maximum: 16_777_216, description: 'Size in MiB' });
-const paramsSchema = Type.Object({ name: Type.String({ maxLength: 64 }) });
+/** The path parameter of a volume. */
+export const volumeParamsSchema = Type.Object({ name: Type.String({ maxLength: 64 }) });
 const timestamp = Type.String({ format: 'date-time' });
 const nullableId = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
@@ -100,7 +101,7 @@ function registerReads(app: HttpApp, { volumes }: VolumeRoutesOptions): void {
       schema: {
         tags,
         summary: 'Get a volume',
-        params: paramsSchema,
+        params: volumeParamsSchema,
         querystring: workspaceQuerySchema,
         response: { 200: volumeSchema },
       },
@@ -150,7 +151,7 @@ function registerChanges(app: HttpApp, { volumes }: VolumeRoutesOptions): void {
       schema: {
         tags,
         summary: 'Make a volume larger',
-        params: paramsSchema,
+        params: volumeParamsSchema,
         querystring: workspaceQuerySchema,
         body: Type.Object({ size_mb: sizeSchema }, { additionalProperties: false }),
         response: { 200: volumeSchema },
@@ -168,7 +169,7 @@ function registerChanges(app: HttpApp, { volumes }: VolumeRoutesOptions): void {
       schema: {
         tags,
         summary: 'Delete a volume that no sandbox mounts, and its files; its snapshots stay',
-        params: paramsSchema,
+        params: volumeParamsSchema,
         querystring: workspaceQuerySchema,
         response: { 200: Type.Object({ name: Type.String(), deleted: Type.Literal(true) }) },
       },
@@ -191,7 +192,7 @@ function registerSnapshotCreate(app: HttpApp, options: VolumeRoutesOptions): voi
       schema: {
         tags,
         summary: 'Create a snapshot of a volume; processes of a sandbox that writes to it freeze during the copy',
-        params: paramsSchema,
+        params: volumeParamsSchema,
         querystring: workspaceQuerySchema,
         body: Type.Optional(Type.Union([body, Type.Null()])),
         response: { 201: snapshotSchema },
@@ -269,7 +270,7 @@ function registerSnapshots(app: HttpApp, { volumes }: VolumeRoutesOptions): void
 }
 
 /** Only the node of a volume has its files, so that the request is forwarded there. */
-function ownedVolume(request: FastifyRequest) {
+export function ownedVolume(request: FastifyRequest): Owned {
   const { name } = request.params as { name: string }; // the route's path has it
   return { kind: VOLUME, id: name, workspaceUuid: grantOf(request).workspaceUuid };
 }

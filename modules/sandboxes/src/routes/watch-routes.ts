@@ -4,9 +4,8 @@ import { whenClosed, type HttpApp } from '@svc/http';
 import type { FastifyReply } from 'fastify';
 import { sandboxErrors } from '../errors.ts';
 import type { FileChange, FileWatch } from '../domain/files/file-watch.ts';
-import { target, type FileRoutesOptions } from './file-routes.ts';
+import { ownerOf, target, type FileRoutesOptions } from './file-routes.ts';
 import { watchQuery } from './file-schemas.ts';
-import { idParamsSchema } from './schemas.ts';
 
 const HEARTBEAT_EVERY_MS = 15_000;
 const MAX_WATCHES = 16;
@@ -32,27 +31,27 @@ export interface WatchRoutesOptions extends FileRoutesOptions {
   readonly watches: WatchCounts;
 }
 
-export function registerWatchRoutes(app: HttpApp, { prefix, files, watches }: WatchRoutesOptions): void {
+export function registerWatchRoutes(app: HttpApp, { prefix, files, owner, watches }: WatchRoutesOptions): void {
   app.get(
-    `${prefix}/:id/files/watch`,
+    `${prefix}/:${owner.key}/files/watch`,
     {
-      config: { action: 'sandbox:files-read' },
+      config: owner.reads,
       schema: {
-        tags: ['sandboxes'],
+        tags: owner.tags,
         summary: 'Stream the changes of a file or folder as server-sent events',
         description:
           'The stream starts with `watching {path, recursive, folders}`. It continues with `created`, `changed`, ' +
           '`removed` and `moved`, each `{path, is_dir, from?}`, and `overflow {reason}` if changes were missed. It ' +
           'ends when the watched path is gone. A file written through this API is reported as `changed`, even if ' +
           'it is new.',
-        params: idParamsSchema,
+        params: owner.params,
         querystring: watchQuery,
       },
     },
     async (request, reply) => {
-      const { of, path } = await target(request, files);
+      const { of, path } = await target(request, owner, files);
       const { recursive = false } = request.query;
-      const release = watches.take(request.params.id);
+      const release = watches.take(ownerOf(request, owner));
       whenClosed(reply.raw, release);
       const watch = await of.watch(path, { recursive });
       if (reply.raw.destroyed) watch.close(); // the client disconnected while it was opened

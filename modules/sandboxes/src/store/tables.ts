@@ -67,6 +67,7 @@ export interface SandboxTables {
     expires_at: string;
   };
   sandbox_node: NodeRow;
+  sandbox_volume_access: { id: string; volume_id: string; holder: string; granted: string; created_at: string };
   sandbox_access: { id: string; sandbox_id: string; holder: string; granted: string; created_at: string };
   workspace_secret: SecretRow;
   sandbox_authority: { sandbox_id: string; certificate: string; wrapper: string; box: string };

@@ -110,6 +110,8 @@ export const authorizeTable = {
   'volume:create': byWriters('Create a volume'),
   'volume:update': byWriters('Resize a volume and create snapshots of it'),
   'volume:delete': byWriters('Delete a volume or a snapshot of one'),
+  'volume:files-read': byReaders('Read files of a volume'),
+  'volume:files-write': byWriters('Write files of a volume'),
   'template:list': byReaders('List templates of sandboxes'),
   'template:read': byReaders('Read a template, its builds and their logs'),
   'template:create': byWriters('Build a template and upload files for it'),

@@ -18,14 +18,16 @@ const SANDBOX_READS = words('sandbox:list sandbox:read sandbox:files-read image:
 const SANDBOX_WRITES = words('sandbox:create sandbox:update sandbox:delete sandbox:exec sandbox:files-write');
 const READS = [
   ...words('workspace:read quota:read store:read bucket:list bucket:read domain:list object:list object:read'),
-  ...words('cluster:list cluster:read deployment:read command:read log:read event:read secret:list volume:list'),
+  ...words(
+    'cluster:list cluster:read deployment:read command:read log:read event:read secret:list volume:list volume:files-read',
+  ),
   ...words('template:list template:read'),
   ...SANDBOX_READS,
 ];
 const WRITES = [
   ...words('bucket:create key:list key:create key:delete object:write object:delete'),
   ...words('deployment:create command:exec command:cancel tunnel:use cluster:run-sandboxes'),
-  ...words('secret:create secret:update secret:delete volume:create volume:update volume:delete'),
+  ...words('secret:create secret:update secret:delete volume:create volume:update volume:delete volume:files-write'),
   ...words('template:create template:update template:delete'),
   ...SANDBOX_WRITES,
 ];

@@ -1,8 +1,9 @@
-import { createHmac, timingSafeEqual, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import type { GrantedAccess } from '@svc/access';
 import type { Clock, Random } from '@svc/runtime';
 import { sandboxErrors } from '../../errors.ts';
 import { newSandboxAccessId } from '../identifiers.ts';
+import { accessToken, holderOf, isSame } from './access-token.ts';
 
 /** What a credential was granted in a sandbox. */
 export interface SandboxAccessRecord {
@@ -118,26 +119,6 @@ export class SandboxAccess {
   }
 
   async #tokenOf(id: string, sandboxId: string, purpose = EVERYTHING): Promise<string> {
-    const mac = createHmac('sha256', await this.#deps.key()).update(`${purpose}\n${id}\n${sandboxId}`);
-    return `svc_${id}-${mac.digest('base64url')}`;
+    return accessToken(await this.#deps.key(), purpose, id, sandboxId);
   }
-}
-
-/** Each sign-in at an external issuer is another holder: it is revoked separately and has no record here. */
-function holderOf({ credential, grant }: GrantedAccess): string {
-  const { credential: kind, principalId, credentialId, confirmedAt } = credential;
-  return JSON.stringify([
-    kind,
-    principalId,
-    credentialId ?? confirmedAt,
-    grant?.workspaceUuid,
-    grant?.teamUuid,
-    grant?.role,
-  ]);
-}
-
-/** Compares two secrets in constant time. */
-export function isSame(given: string, wanted: string): boolean {
-  const [one, two] = [Buffer.from(given), Buffer.from(wanted)];
-  return one.length === two.length && timingSafeEqual(one, two);
 }

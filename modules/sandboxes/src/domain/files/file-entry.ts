@@ -12,6 +12,9 @@ export interface FileEntry {
   readonly mode: number;
   /** RFC 3339, UTC, nanoseconds. */
   readonly modifiedAt: string;
+  /** Last access and last change of the attributes, in the same form; equal to `modifiedAt` if they are not known. */
+  readonly accessedAt: string;
+  readonly changedAt: string;
   readonly type: FileType;
   readonly linkTarget: string | null;
   readonly uid: number;
@@ -31,7 +34,9 @@ export function parseEntry(value: unknown): FileEntry {
   const entry = record(value);
   const type = text(entry, 'type', 16);
   if (!TYPES.has(type)) throw new ProtocolViolation('an entry has an unknown type');
-  const modifiedAt = text(entry, 'mod_time', 64);
+  // A file system can hold times outside the calendar.
+  const modified = text(entry, 'mod_time', 64);
+  const modifiedAt = isTime(modified) ? modified : '1970-01-01T00:00:00.000000000Z';
   const target = entry['link_target'] ?? null;
   const raw = entry['name_b64'];
   return {
@@ -39,8 +44,9 @@ export function parseEntry(value: unknown): FileEntry {
     nameBase64: raw === undefined ? null : text(entry, 'name_b64', 8192),
     sizeBytes: count(entry, 'size'),
     mode: count(entry, 'mode'),
-    // A file system can hold times outside the calendar.
-    modifiedAt: isTime(modifiedAt) ? modifiedAt : '1970-01-01T00:00:00.000000000Z',
+    modifiedAt,
+    accessedAt: timeOr(entry['access_time'], modifiedAt),
+    changedAt: timeOr(entry['change_time'], modifiedAt),
     type: type as FileType, // one of the four
     linkTarget: target === null ? null : text(entry, 'link_target', 8192),
     uid: count(entry, 'uid'),
@@ -52,6 +58,10 @@ export function parseEntry(value: unknown): FileEntry {
 
 function isTime(text: string): boolean {
   return TIME.test(text) && !Number.isNaN(Date.parse(text));
+}
+
+function timeOr(value: unknown, otherwise: string): string {
+  return typeof value === 'string' && value.length <= 64 && isTime(value) ? value : otherwise;
 }
 
 /** Some file systems use inode numbers beyond JSON's exact range; the rounded number is precise enough. */

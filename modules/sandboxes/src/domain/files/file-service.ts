@@ -3,7 +3,6 @@ import type { Clock, DiskSpace } from '@svc/runtime';
 import { assertDiskRoom } from '../disk-room.ts';
 import type { HelperConnection, HelperRequest } from '../helper/helper-connection.ts';
 import type { LiveSandboxes } from '../live-sandboxes.ts';
-import type { Sandbox } from '../sandbox.ts';
 import type { SandboxService } from '../sandbox-service.ts';
 import { sandboxErrors } from '../../errors.ts';
 import { ArchiveReading } from './archive-reading.ts';
@@ -22,6 +21,12 @@ export interface FileServiceOptions {
   readonly disk: DiskSpace;
 }
 
+export interface FileAttributes {
+  readonly mode?: number | undefined;
+  readonly uid?: number | undefined;
+  readonly gid?: number | undefined;
+}
+
 export interface FilePage {
   readonly entries: readonly FileEntry[];
   readonly nextCursor: string | null;
@@ -31,22 +36,31 @@ export interface FilePage {
 const HOME = '/root';
 const MEBIBYTE = 1024 * 1024;
 
-/** Files of one running sandbox. Every operation counts as activity. */
+/** What holds the files. */
+export interface FilePlace {
+  /** Where relative paths begin. */
+  readonly home: string;
+  readonly diskMb: number;
+  /** Throws HOST_DISK_FULL if the host has no room for more. Checked again during long writes. */
+  readonly assertRoom?: () => Promise<void>;
+}
+
+/** Files of one running sandbox, or of a volume. Every operation counts as activity. */
 export class SandboxFiles {
   readonly #connection: HelperConnection;
-  readonly #sandbox: Sandbox;
+  readonly #place: FilePlace;
   readonly #begin: () => () => void;
   /** Null for root. */
   readonly #user: { readonly name: string; readonly home: string } | null;
 
   constructor(
     connection: HelperConnection,
-    sandbox: Sandbox,
+    place: FilePlace,
     begin: () => () => void,
     user: { readonly name: string; readonly home: string } | null = null,
   ) {
     this.#connection = connection;
-    this.#sandbox = sandbox;
+    this.#place = place;
     this.#begin = begin;
     this.#user = user;
   }
@@ -60,7 +74,7 @@ export class SandboxFiles {
     const user = resultOf(await this.#connection.call({ op: 'user.get', user: name }), name);
     const home = user['home'];
     const found = { name, home: typeof home === 'string' && home.startsWith('/') ? home : HOME };
-    return new SandboxFiles(this.#connection, this.#sandbox, this.#begin, found);
+    return new SandboxFiles(this.#connection, this.#place, this.#begin, found);
   }
 
   /** Adds a user with a home of its own, unless there is one of this name. */
@@ -70,7 +84,7 @@ export class SandboxFiles {
   }
 
   path(given: string): string {
-    return filePath(given, this.#user?.home ?? this.#sandbox.environment['HOME'] ?? HOME);
+    return filePath(given, this.#user?.home ?? this.#place.home);
   }
 
   /** Directories first, each group in byte order. */
@@ -109,7 +123,8 @@ export class SandboxFiles {
   /** The write becomes visible with `finish`, atomically. */
   write(path: string, options: WriteOptions): FileWriting {
     if (Object.keys(options.attributes ?? {}).length > 0) this.#connection.require('attributes');
-    return new FileWriting(this.#connection, path, { ...options, ...this.#owner() }, this.#begin());
+    const { assertRoom } = this.#place;
+    return new FileWriting(this.#connection, path, { ...options, ...this.#owner() }, this.#begin(), assertRoom);
   }
 
   async makeDirectory(path: string, options: { mode?: number | undefined; parents: boolean }): Promise<boolean> {
@@ -120,6 +135,11 @@ export class SandboxFiles {
       if (isAppError(error) && error.code === 'NOT_A_DIRECTORY') throw sandboxErrors.PATH_EXISTS({ details: { path } });
       throw error;
     }
+  }
+
+  /** Changes the owner and the permissions of what the path leads to. Only for files of volumes. */
+  async setAttributes(path: string, attributes: FileAttributes): Promise<void> {
+    await this.#call({ op: 'file.set', path, ...attributes }, path);
   }
 
   async remove(path: string, options: { recursive: boolean }): Promise<void> {
@@ -149,12 +169,7 @@ export class SandboxFiles {
 
   /** The contents become visible with `finish`, and only if the whole archive is valid. */
   unpack(path: string): ArchiveWriting {
-    return new ArchiveWriting(
-      this.#connection,
-      path,
-      { maxBytes: this.#sandbox.resources.diskMb * MEBIBYTE },
-      this.#begin(),
-    );
+    return new ArchiveWriting(this.#connection, path, { maxBytes: this.#place.diskMb * MEBIBYTE }, this.#begin());
   }
 
   /** Opening a watch is activity, but a watch that stays open is not: a sandbox that is only watched is idle. */
@@ -177,8 +192,17 @@ export class SandboxFiles {
   }
 }
 
-/** Opens the files of a sandbox. Throws 404 for a sandbox of another workspace, 409 if it is not running. */
-export class FileService {
+/** Opens files by what holds them, a sandbox or a volume. Throws 404 for what is of another workspace. */
+export interface FilePlaces {
+  of(workspaceUuid: string, id: string): Promise<SandboxFiles>;
+  /** Like `of`, for operations that add bytes. Throws HOST_DISK_FULL. */
+  forWriting(workspaceUuid: string, id: string): Promise<SandboxFiles>;
+  /** Throws HOST_DISK_FULL if the host has no room for more. */
+  assertRoom(): Promise<void>;
+}
+
+/** Opens the files of a sandbox, by its id. Throws 409 if it is not running. */
+export class FileService implements FilePlaces {
   readonly #options: FileServiceOptions;
 
   constructor(options: FileServiceOptions) {
@@ -201,6 +225,7 @@ export class FileService {
     const { service, live, clock } = this.#options;
     const sandbox = await service.get(workspaceUuid, id);
     const connection = service.connectionTo(sandbox);
-    return new SandboxFiles(connection, sandbox, () => live.begin(id, clock.nowMs()));
+    const place = { home: sandbox.environment['HOME'] ?? HOME, diskMb: sandbox.resources.diskMb };
+    return new SandboxFiles(connection, place, () => live.begin(id, clock.nowMs()));
   }
 }

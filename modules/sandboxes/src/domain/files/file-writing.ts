@@ -6,6 +6,8 @@ import { parseEntry, type FileEntry } from './file-entry.ts';
 import type { FilePrecondition } from './file-precondition.ts';
 import { resultOf } from './file-outcome.ts';
 
+const CHECK_ROOM_EVERY_BYTES = 16 * 1024 * 1024;
+
 export interface WriteOptions {
   readonly mode?: number | undefined;
   readonly append: boolean;
@@ -15,6 +17,9 @@ export interface WriteOptions {
   readonly when?: FilePrecondition | undefined;
   /** Owner of a new file and of missing parents; root by default. */
   readonly user?: string;
+  /** Owner of the written file, instead of the previous one. Only for files of volumes. */
+  readonly uid?: number | undefined;
+  readonly gid?: number | undefined;
   /** Extended attributes by name; all begin with `user.`. */
   readonly attributes?: Readonly<Record<string, string>>;
 }
@@ -32,18 +37,32 @@ export class FileWriting {
   readonly #stream: HelperStream;
   readonly #hash: Hash = createHash('sha256');
   readonly #end: () => void;
+  readonly #assertRoom: (() => Promise<void>) | undefined;
+  #uncheckedBytes = 0;
 
-  constructor(connection: HelperConnection, path: string, options: WriteOptions, end: () => void) {
+  constructor(
+    connection: HelperConnection,
+    path: string,
+    options: WriteOptions,
+    end: () => void,
+    assertRoom?: () => Promise<void>,
+  ) {
     this.path = path;
     this.#stream = connection.start(
       { op: 'file.write', path, ...options },
       { inputWindowBytes: TRANSFER_WINDOW_BYTES },
     );
     this.#end = end;
+    this.#assertRoom = assertRoom;
   }
 
   /** Await it for backpressure. Throws as soon as the helper has given up, such as for a full disk. */
   async write(chunk: Uint8Array): Promise<void> {
+    this.#uncheckedBytes += chunk.length;
+    if (this.#assertRoom !== undefined && this.#uncheckedBytes >= CHECK_ROOM_EVERY_BYTES) {
+      this.#uncheckedBytes = 0;
+      await this.#assertRoom();
+    }
     this.#hash.update(chunk);
     if (await this.#stream.write(chunk)) return;
     resultOf(await this.#stream.outcome, this.path);

@@ -9,14 +9,16 @@ import { isVolumeId, newVolumeId, newVolumeSnapshotId } from '../identifiers.ts'
 import type { VolumeMounter } from '../ports.ts';
 import type { VolumeMount } from '../sandbox.ts';
 import type { ForkCopy, NoteCopy } from '../snapshots/fork-copy.ts';
-import { assertHasVolumes, mountPathFault, type Volume, type VolumeFilter, type VolumeKind } from './volume.ts';
+import { assertVolumesAvailable, mountPathFault, type Volume, type VolumeFilter, type VolumeKind } from './volume.ts';
 import type { VolumePage, VolumeRepository } from './volume.ts';
+import type { VolumeServers } from './volume-servers.ts';
 
 const EMPTY_VOLUME_BYTES = 8 * 1024 * 1024;
 
 export interface VolumeServiceDeps {
   readonly context: SandboxContext;
   readonly repository: VolumeRepository;
+  readonly servers: Pick<VolumeServers, 'release' | 'releaseIdle'>;
   /** Slots for copies, shared with the snapshots of sandboxes. */
   readonly copies: FairSlots;
   readonly defaultSizeMb: number;
@@ -50,7 +52,7 @@ export class VolumeService {
 
   /** Throws VOLUMES_UNAVAILABLE, VOLUME_EXISTS, QUOTA_EXCEEDED, HOST_DISK_FULL and INVALID_FIELD. */
   async create(request: NewVolume): Promise<Volume> {
-    const driver = this.#driver();
+    const driver = assertVolumesAvailable(this.#deps.context.driver);
     this.#deps.context.drain.assertTakesSandboxes(); // they could not mount it
     const { source } = request;
     const sizeMb = this.#sizeOf(request);
@@ -90,6 +92,12 @@ export class VolumeService {
     return found.filter(({ isDeleted }) => !isDeleted);
   }
 
+  /** Like `get`, for a volume whose files this node can reach. Throws VOLUME_ELSEWHERE and VOLUMES_UNAVAILABLE. */
+  async usable(workspaceUuid: string, name: string): Promise<Volume> {
+    assertVolumesAvailable(this.#deps.context.driver);
+    return this.#held(workspaceUuid, name);
+  }
+
   /** The node of a volume of this workspace; null if there is none. */
   async findNode(name: string, workspaceUuid: string): Promise<string | null> {
     return (await this.#deps.repository.find(workspaceUuid, name))?.node ?? null;
@@ -97,7 +105,7 @@ export class VolumeService {
 
   /** Makes a volume larger. Throws INVALID_FIELD, VOLUME_BUSY, VOLUME_MOUNTED and QUOTA_EXCEEDED. */
   async resize(workspaceUuid: string, name: string, sizeMb: number): Promise<Volume> {
-    const driver = this.#driver();
+    const driver = assertVolumesAvailable(this.#deps.context.driver);
     const { repository, context } = this.#deps;
     const volume = await this.#held(workspaceUuid, name);
     this.#assertSize(sizeMb, volume.sizeMb);
@@ -105,6 +113,7 @@ export class VolumeService {
     if ('breach' in resized) throw quotaExceeded(resized.breach);
     if (resized.volume === null) throw sandboxErrors.VOLUME_BUSY({ details: { name } });
     try {
+      await this.#deps.servers.releaseIdle(volume.id); // some machines resize only what is not mounted
       await driver.resize(volume.id, sizeMb);
     } catch (error) {
       await repository.endResize(volume.id, volume.sizeMb);
@@ -126,7 +135,7 @@ export class VolumeService {
     maker: NewVolume['maker'],
     name: string | null,
   ): Promise<Volume> {
-    const driver = this.#driver();
+    const driver = assertVolumesAvailable(this.#deps.context.driver);
     const volume = await this.#held(workspaceUuid, volumeName);
     await assertDiskRoom(this.#deps.context.disk, await driver.sizeBytes(volume.id));
     const wanted = { workspaceUuid, maker, name: name ?? volume.name };
@@ -316,6 +325,7 @@ export class VolumeService {
   async #purge(id: string): Promise<void> {
     const { repository, context } = this.#deps;
     try {
+      await this.#deps.servers.release(id);
       await context.driver.volumes?.remove(id);
       await repository.purge(id);
     } catch (error) {
@@ -338,18 +348,6 @@ export class VolumeService {
     if (node !== context.node || driver !== context.driver.name) {
       throw sandboxErrors.VOLUME_ELSEWHERE({ details: { name, node } });
     }
-  }
-
-  /** Also refuses while the driver is not available. */
-  #driver(): VolumeDriver {
-    const { driver } = this.#deps.context;
-    const volumes = assertHasVolumes(driver);
-    const status = driver.status();
-    if (!status.available) {
-      const details = { reason: status.reason, install: status.install };
-      throw sandboxErrors.SANDBOXES_UNAVAILABLE({ details, headers: { 'retry-after': '60' } });
-    }
-    return volumes;
   }
 
   #sizeOf({ sizeMb, source }: NewVolume): number {

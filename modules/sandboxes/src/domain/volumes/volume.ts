@@ -76,6 +76,15 @@ export function assertHasVolumes({ name, volumes }: SandboxDriver, field?: strin
   throw sandboxErrors.VOLUMES_UNAVAILABLE({ details: { driver: name, ...(field === undefined ? {} : { field }) } });
 }
 
+/** Like `assertHasVolumes`. Also throws SANDBOXES_UNAVAILABLE while the driver is not available. */
+export function assertVolumesAvailable(driver: SandboxDriver): VolumeDriver {
+  const volumes = assertHasVolumes(driver);
+  const status = driver.status();
+  if (status.available) return volumes;
+  const details = { reason: status.reason, install: status.install };
+  throw sandboxErrors.SANDBOXES_UNAVAILABLE({ details, headers: { 'retry-after': '60' } });
+}
+
 /** Folders that the platform itself mounts or uses. */
 const RESERVED = ['/proc', '/sys', '/dev', '/.sandbox'];
 

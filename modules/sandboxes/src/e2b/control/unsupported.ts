@@ -27,11 +27,6 @@ const REFUSED: readonly Refusal[] = [
     remedy: 'build with the Template class of a current SDK, or with svc template build',
   },
   {
-    paths: ['/volumecontent/*'],
-    feature: 'The content of a volume outside of sandboxes',
-    remedy: 'mount the volume in a sandbox and use its files',
-  },
-  {
     paths: ['/access-tokens', '/access-tokens/*'],
     feature: 'Managing access tokens',
     remedy: 'create API tokens of a user with POST /api/tokens',

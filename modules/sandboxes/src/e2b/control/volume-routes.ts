@@ -1,5 +1,7 @@
-import { grantOf, principalOf, type HttpApp } from '@svc/http';
+import { grantedAccessOf, grantOf, principalOf, type HttpApp } from '@svc/http';
+import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import type { VolumeAccess } from '../../domain/access/volume-access.ts';
 import { NAME_PATTERN } from '../../domain/identifiers.ts';
 import type { Volume } from '../../domain/volumes/volume.ts';
 import { creatorFields } from '../../routes/create-request.ts';
@@ -7,8 +9,13 @@ import { e2bIdParams, type ControlDeps } from './sandbox-routes.ts';
 
 const PAGE_SIZE = 200;
 
-/** Volumes, without their content: that is reached through the sandbox that mounts one. */
-export function registerE2bVolumeRoutes(app: HttpApp, { prefix, volumes, createLimiter }: ControlDeps): void {
+export interface E2bVolumeDeps extends Pick<ControlDeps, 'prefix' | 'volumes' | 'createLimiter'> {
+  readonly volumeAccess: VolumeAccess;
+}
+
+/** Volumes, with a token for their content. */
+export function registerE2bVolumeRoutes(app: HttpApp, deps: E2bVolumeDeps): void {
+  const { prefix, volumes, createLimiter } = deps;
   app.get(`${prefix}/volumes`, { config: { action: 'volume:list' }, schema: { hide: true } }, async (request) => {
     const { workspaceUuid } = grantOf(request);
     const found: Volume[] = [];
@@ -31,14 +38,14 @@ export function registerE2bVolumeRoutes(app: HttpApp, { prefix, volumes, createL
       const { workspaceUuid } = grantOf(request);
       const wanted = { workspaceUuid, maker: creatorFields(principal), name: request.body.name };
       const made = await volumes.create({ ...wanted, sizeMb: null, source: null });
-      return reply.status(201).send(render(made));
+      return reply.status(201).send(await render(made, request, deps));
     },
   );
 
   app.get(
     `${prefix}/volumes/:id`,
     { config: { action: 'volume:list' }, schema: { hide: true, params: e2bIdParams } },
-    async (request) => render(await volumes.getById(grantOf(request).workspaceUuid, request.params.id)),
+    async (request) => render(await volumes.getById(grantOf(request).workspaceUuid, request.params.id), request, deps),
   );
 
   app.delete(
@@ -53,7 +60,6 @@ export function registerE2bVolumeRoutes(app: HttpApp, { prefix, volumes, createL
   );
 }
 
-/** Clients require a token, for requests that are refused here by name. */
-function render({ id, name }: Volume) {
-  return { volumeID: id, name, token: '' };
+async function render({ id, name }: Volume, request: FastifyRequest, { volumeAccess }: E2bVolumeDeps) {
+  return { volumeID: id, name, token: await volumeAccess.issue(id, grantedAccessOf(request)) };
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '@svc/runtime';
-import { isSame, type SandboxAccess, type SandboxAccessRecord } from '../../domain/access/sandbox-access.ts';
+import { isSame } from '../../domain/access/access-token.ts';
+import type { SandboxAccess, SandboxAccessRecord } from '../../domain/access/sandbox-access.ts';
 import { sandboxErrors } from '../../errors.ts';
 
 /** What a signed URL says. */

@@ -91,15 +91,14 @@ export class LocalDriver implements SandboxDriver {
 
   constructor(options: LocalDriverOptions) {
     this.#options = options;
-    const { dataFolder, images, helperBinaries } = options;
-    const helper = async (): Promise<string> => (await helperBinaries(process.arch)).file;
+    const helper = async (): Promise<string> => (await options.helperBinaries(process.arch)).file;
     this.volumes = new LocalVolumes({
       ...options,
       machine: () => this.#need(),
       call: (...call) => this.#call(...call),
     });
     this.#mounts = new LocalMounts({ ...options, serve: options.serveMount });
-    this.builds = new LocalBuilds({ dataFolder, images, helper });
+    this.builds = new LocalBuilds({ ...options, helper });
     this.snapshots = new LocalSnapshots({
       ...options,
       firstFiles: (spec) => firstFiles(spec, this.#need().nameservers, options.addressPrefix),
@@ -285,9 +284,8 @@ export class LocalDriver implements SandboxDriver {
     for (const name of await readdir(join(this.#options.dataFolder, 'disks'))) {
       found.set(name, { id: name, running: false, paused: false });
     }
-    for (const each of listed) {
+    for (const each of listed.filter(({ serves_volume: serves }) => serves !== true)) {
       const id = String(each['sandbox']);
-      if (each['serves_volume'] === true) continue;
       if (typeof each['prepared_disk'] === 'string' || this.#prepared?.owns(id) === true) continue; // not a sandbox yet
       found.set(id, { id, running: each['alive'] === true, paused: each['paused'] === true });
     }
