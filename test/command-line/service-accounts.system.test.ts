@@ -44,10 +44,14 @@ describe('svc service-account and svc e2b', () => {
   it('prints the settings of E2B clients, with a key that they accept', async () => {
     const lines = (await svc.answer(['e2b', '--name', 'agents'])).trimEnd().split('\n');
     const { url } = store.platform.ready;
-    expect(lines.slice(0, 2)).toEqual([`export E2B_API_URL='${url}/e2b'`, `export E2B_SANDBOX_URL='${url}/e2b/envd'`]);
-    const key = /^export E2B_API_KEY='(e2b_[0-9a-f]{40})'$/.exec(lines[2] ?? '')?.[1] ?? '';
+    expect(lines.slice(0, 3)).toEqual([
+      `export E2B_API_URL='${url}/e2b'`,
+      `export E2B_SANDBOX_URL='${url}/e2b/envd'`,
+      `export E2B_VOLUME_API_URL='${url}/e2b'`,
+    ]);
+    const key = /^export E2B_API_KEY='(e2b_[0-9a-f]{40})'$/.exec(lines[3] ?? '')?.[1] ?? '';
     expect(await (await me(key)).json()).toMatchObject({ service_account: { name: 'agents', scopes: ['write'] } });
     const settings = await svc.json<Record<string, string>>(['e2b']);
-    expect(Object.keys(settings)).toEqual(['E2B_API_URL', 'E2B_SANDBOX_URL', 'E2B_API_KEY']);
+    expect(Object.keys(settings)).toEqual(['E2B_API_URL', 'E2B_SANDBOX_URL', 'E2B_VOLUME_API_URL', 'E2B_API_KEY']);
   });
 });

@@ -10,5 +10,6 @@ export async function createE2bKey(ready: ReadyLine): Promise<string> {
 
 /** Variables that point the SDKs at the platform, as `docs/e2b.md` names them. */
 export function e2bEnvironment({ url }: ReadyLine, key: string): Record<string, string> {
-  return { E2B_API_URL: `${url}/e2b`, E2B_SANDBOX_URL: `${url}/e2b/envd`, E2B_API_KEY: key };
+  const [api, envd] = [`${url}/e2b`, `${url}/e2b/envd`];
+  return { E2B_API_URL: api, E2B_SANDBOX_URL: envd, E2B_VOLUME_API_URL: api, E2B_API_KEY: key };
 }

@@ -27,6 +27,7 @@ export function registerE2bCommand(program: Command): void {
         const settings = {
           E2B_API_URL: `${address}/e2b`,
           E2B_SANDBOX_URL: `${address}/e2b/envd`,
+          E2B_VOLUME_API_URL: `${address}/e2b`,
           E2B_API_KEY: token,
         };
         output.answer(

@@ -13,6 +13,7 @@ import {
   newTeam,
   newToken,
   newUploadPath,
+  newVolumeToken,
   signIn,
   type Caller,
   type Person,
@@ -38,6 +39,7 @@ const verdicts = new Map<string, Verdicts>();
 const nameOf = ({ method, url }: Route): string => `${method} ${url}`;
 const isE2b = ({ url }: Route): boolean => Object.keys(E2B_COUNTERPARTS).some((name) => name.endsWith(` ${url}`));
 const isUpload = ({ url }: Route): boolean => url === '/e2b/template-files/:ticket';
+const isVolumeContent = ({ url }: Route): boolean => url.startsWith('/e2b/volumecontent/:id/');
 const ofWorkspace = (): readonly Route[] => platform.routes.filter(({ scope }) => scope === 'workspace');
 
 async function createCallers(): Promise<Readonly<Record<string, Caller>>> {
@@ -104,13 +106,18 @@ afterAll(() => platform.close());
 async function askAll(caller: Caller): Promise<readonly (readonly [string, boolean])[]> {
   const token = await newSandboxToken(platform, caller).catch(() => null);
   const path = await newUploadPath(platform, caller).catch(() => null);
+  const content = await newVolumeToken(platform, caller).catch(() => null);
+  const wayOf = (route: Route): readonly [headers: Record<string, string> | null, path: string | null] => {
+    if (isUpload(route)) return [{}, path];
+    if (isVolumeContent(route)) {
+      const named = { ...route, url: route.url.replace(':id', content?.volume ?? 'none') };
+      return [content?.headers ?? null, `${pathOf(named, caller)}&path=/x`];
+    }
+    return [route.byCapability ? token : caller.headers, pathOf(route, caller)];
+  };
   return Promise.all(
     ofWorkspace().map(async (route) => {
-      const [headers, at] = isUpload(route)
-        ? [{}, path]
-        : route.byCapability
-          ? [token, pathOf(route, caller)]
-          : [caller.headers, pathOf(route, caller)];
+      const [headers, at] = wayOf(route);
       // A caller who gets no capability is not let in.
       return [nameOf(route), headers !== null && at !== null && (await isLetIn(route, at, headers))] as const;
     }),

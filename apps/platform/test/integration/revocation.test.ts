@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newSandboxToken, newToken, newUploadPath, signIn, startIssuer, type Caller } from '../support/callers.ts';
+import {
+  newSandboxToken,
+  newToken,
+  newUploadPath,
+  newVolumeToken,
+  signIn,
+  startIssuer,
+  type Caller,
+} from '../support/callers.ts';
 import { startHeldPlatform, type HeldPlatform, type OpenRequest, type Route } from '../support/held-platform.ts';
 import { prepare, type World } from '../support/revocation-scenarios.ts';
 import { cases, CREDENTIALS, PUBLIC_ROUTES, UNSUPPORTED_ROUTES, WAYS, type Ends } from '../support/revocation-table.ts';
@@ -37,6 +45,7 @@ const nameOf = ({ method, url }: Route): string => `${method} ${url}`;
 const isHeld = ({ scope, unheld }: Route): boolean => scope !== 'public' && unheld === null;
 /** Team routes are decided behind the guard, by the team in the path: short responses, which never stream. */
 const isOfTeam = ({ url }: Route): boolean => url.startsWith('/api/v1/teams/:uuid');
+const isVolumeContent = ({ url }: Route): boolean => url.startsWith('/e2b/volumecontent/:id/');
 const isUpload = ({ url }: Route): boolean => url === '/e2b/template-files/:ticket';
 
 /** Opens every route that the loss concerns. A workspace with sandboxes cannot be deleted. */
@@ -50,12 +59,17 @@ async function openAll(ends: Ends, isEmpty: boolean, caller: Caller): Promise<Op
   if (isEmpty) return byCredential;
   const token = await newSandboxToken(platform, caller);
   const uploadPath = await newUploadPath(platform, caller);
+  const content = await newVolumeToken(platform, caller);
+  const ofVolume = wanted
+    .filter(isVolumeContent)
+    .map((route) => platform.open(route, route.url.replace(':id', content.volume) + '?path=/x', content.headers));
   const opened = await Promise.all([
     byCredential,
     openRoutes(
-      wanted.filter((route) => route.byCapability && !isUpload(route)),
+      wanted.filter((route) => route.byCapability && !isUpload(route) && !isVolumeContent(route)),
       { ...caller, headers: token },
     ),
+    Promise.all(ofVolume),
     ...wanted.filter(isUpload).map(async (route) => [await platform.open(route, uploadPath, {})]),
   ]);
   return opened.flat();

@@ -169,6 +169,39 @@ export async function newSandboxToken(platform: PlatformApi, caller: Caller): Pr
   return { 'e2b-sandbox-id': name, 'x-access-token': String(found['envdAccessToken']) };
 }
 
+/** A volume and the headers that reach its files by its own token, which this caller received. No files are behind it. */
+export async function newVolumeToken(
+  platform: PlatformApi,
+  caller: Caller,
+): Promise<{ volume: string; headers: Record<string, string> }> {
+  const { databases, replica } = platform.composition;
+  const id = `vol_${randomBytes(13)
+    .toString('hex')
+    .replaceAll(/[0189]/g, 'a')}`;
+  await databases.main.kysely
+    .withTables<{ sandbox_volume: Record<string, string | number | null> }>()
+    .insertInto('sandbox_volume')
+    .values({
+      id,
+      workspace_uuid: caller.workspace,
+      owner_id: 'none',
+      node: replica.id,
+      driver: 'local',
+      kind: 'volume',
+      name: id,
+      taken_name: id,
+      size_mb: 64,
+      size_bytes: 0,
+      source_id: null,
+      state: 'ready',
+      created_at: new Date().toISOString(),
+    })
+    .execute();
+  const scope = `workspace_uuid=${caller.workspace}${caller.team === null ? '' : `&team_uuid=${caller.team}`}`;
+  const found = await done(platform, 'GET', `/e2b/volumes/${id}?${scope}`, caller.headers);
+  return { volume: id, headers: bearer(found['token']) };
+}
+
 /** The path of a URL that takes files for builds without a credential, which this caller received. */
 export async function newUploadPath(platform: PlatformApi, caller: Caller): Promise<string> {
   const id = `tpl_${randomBytes(8).toString('hex')}`;

@@ -162,4 +162,4 @@ export const PUBLIC_ROUTES: Readonly<Record<string, readonly string[]>> = {
 };
 /** Parts of E2B's API that do not exist here: every path and method is answered with 501. */
 export const UNSUPPORTED_ROUTES =
-  /^(?:(?:GET|POST|PUT|PATCH|DELETE) \/e2b\/(?:access-tokens|admin|nodes|(?:v2\/)?templates|volumecontent)(?:\/\*)?)$/;
+  /^(?:(?:GET|POST|PUT|PATCH|DELETE) \/e2b\/(?:access-tokens|admin|nodes|(?:v2\/)?templates)(?:\/\*)?)$/;
