@@ -163,7 +163,10 @@ export {
   type RunOptions,
 } from './sandboxes/exec.ts';
 export {
+  RemoteFiles,
   SandboxFiles,
+  VolumeFiles,
+  type FileAttributes,
   type FileChange,
   type FileContent,
   type FileDownload,

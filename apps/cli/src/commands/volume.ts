@@ -4,6 +4,7 @@ import { usageFailure } from '../client/command-failure.ts';
 import type { ConnectionFlags } from '../client/connection.ts';
 import { printable, renderBytes } from '../client/output.ts';
 import { addConnectionOptions } from '../client/session.ts';
+import { registerVolumeFileCommands } from './volume-files.ts';
 import { withSandboxes } from './sandbox/with-sandboxes.ts';
 
 /** `svc volume …` */
@@ -13,6 +14,7 @@ export function registerVolumeCommand(program: Command): void {
   registerList(volume);
   registerResize(volume);
   registerRemove(volume);
+  registerVolumeFileCommands(volume);
   const snapshot = volume.command('snapshot').alias('snapshots').description('Manage snapshots of volumes');
   registerSnapshotCreate(snapshot);
   registerSnapshotList(snapshot);

@@ -23,7 +23,7 @@ export function addTransferTools(server: McpServer, { session: { find } }: ToolC
       const { size, isFile } = await stat(source).then((found) => ({ size: found.size, isFile: found.isFile() }));
       if (!isFile) throw new CommandFailure(`${given} is not a file`);
       const sandbox = await find(name);
-      const sizeBytes = await uploadFile(sandbox, source, path, counter(size, progress), signal);
+      const sizeBytes = await uploadFile(sandbox.files, source, path, counter(size, progress), signal);
       return { path, size: sizeBytes };
     },
   });
@@ -40,7 +40,7 @@ export function addTransferTools(server: McpServer, { session: { find } }: ToolC
       if (isFolder)
         throw new CommandFailure(`${path} is a folder`, { hint: 'pack it into one file with run_command and tar' });
       const bits = Number.parseInt(mode, 8);
-      const sizeBytes = await downloadFile(sandbox, path, target, bits, counter(size, progress), signal);
+      const sizeBytes = await downloadFile(sandbox.files, path, target, bits, counter(size, progress), signal);
       return { local_path: target, size: sizeBytes };
     },
   });

@@ -4,7 +4,7 @@ import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Sandbox } from '@svc/sdk';
+import type { RemoteFiles } from '@svc/sdk';
 import type { BodyProgress } from '../transfer/progress.ts';
 
 /** Permissions of owner, group and others only; setuid is never copied. */
@@ -12,7 +12,7 @@ const PERMISSIONS = 0o777;
 
 /** Uploads a file atomically. Returns the number of bytes. */
 export async function uploadFile(
-  sandbox: Sandbox,
+  files: RemoteFiles,
   source: string,
   path: string,
   progress: BodyProgress,
@@ -23,16 +23,16 @@ export async function uploadFile(
     const { mode, size } = await file.stat();
     const bytes = counted(file.createReadStream({ autoClose: false, highWaterMark: 256 * 1024 }), progress);
     const body = Readable.toWeb(Readable.from(bytes)) as ReadableStream<Uint8Array>; // buffers, as read
-    await sandbox.files.write(path, body, { mode: octal(mode), signal });
+    await files.write(path, body, { mode: octal(mode), signal });
     return size;
   } finally {
     await file.close();
   }
 }
 
-/** Downloads a file atomically. `mode` is that of the file in the sandbox. */
+/** Downloads a file atomically. `mode` is that of the remote file. */
 export async function downloadFile(
-  sandbox: Sandbox,
+  files: RemoteFiles,
   path: string,
   target: string,
   mode: number,
@@ -43,7 +43,7 @@ export async function downloadFile(
   const staging = join(dirname(target), `.${basename(target).slice(0, 100)}.${randomUUID()}`);
   let sizeBytes = 0;
   try {
-    const { body } = await sandbox.files.read(path, { signal });
+    const { body } = await files.read(path, { signal });
     const source = Readable.fromWeb(body);
     const count = (bytes: number): void => {
       sizeBytes += bytes;

@@ -3,7 +3,7 @@ import { describeFuzz } from '@svc/testing';
 import { expect } from 'vitest';
 import { CommandFailure } from '../client/command-failure.ts';
 import { assertWebAddress } from '../client/connection.ts';
-import { parseSandboxPath } from '../sandbox-files/sandbox-path.ts';
+import { parseRemotePath } from '../sandbox-files/remote-path.ts';
 import { createKeyFilter } from './key-filter.ts';
 import { segmentsOfKey } from './local-target.ts';
 import { folderPrefix, parseRemote, readLocations, renderRemote } from './object-location.ts';
@@ -48,8 +48,8 @@ describeFuzz({
       const places = orFailure(() => readLocations(text, other, () => exists));
       if (places !== null) expect(places.some(({ kind }) => kind === 'remote')).toBe(true);
     }
-    const inside = parseSandboxPath(text);
-    if (inside !== null) expect([text, `${text}.`]).toContain(`${inside.sandbox}:${inside.path}`);
+    const inside = parseRemotePath(text);
+    if (inside !== null) expect([text, `${text}.`]).toContain(`${inside.name}:${inside.path}`);
     if (orFailure(() => assertWebAddress(other) ?? true) !== null) expect(new URL(other).protocol).toMatch(/^https?:$/);
   },
 });

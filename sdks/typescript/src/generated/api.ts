@@ -4174,6 +4174,227 @@ export interface SandboxOperations {
       "deleted": true;
     };
   };
+  /** Download a file, as bytes or as base64 in JSON (format=json), or a folder (archive=tar) */
+  'GET /volumes/{name}/files': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "path": string;
+      "format"?: undefined | "raw" | "json";
+      "archive"?: undefined | "tar";
+    };
+    body: undefined;
+    answer: undefined;
+  };
+  /** Download a file, as bytes or as base64 in JSON (format=json), or a folder (archive=tar) */
+  'HEAD /volumes/{name}/files': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "path": string;
+      "format"?: undefined | "raw" | "json";
+      "archive"?: undefined | "tar";
+    };
+    body: undefined;
+    answer: undefined;
+  };
+  /** Write a file atomically; 201 if it is new, 200 if it replaced a file */
+  'POST /volumes/{name}/files': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "path"?: undefined | string;
+      "mode"?: undefined | string;
+      "append"?: undefined | boolean;
+      "create_dirs"?: undefined | boolean;
+    };
+    body: undefined;
+    answer: {
+      "path": string;
+      "filename": string;
+      "size": number;
+      "mode": string;
+      "mod_time": string;
+      /** SHA-256 of the bytes sent */
+      "sha256": string;
+      /** Current ETag of the file, as a read returns it; for use in `If-Match` */
+      "etag": string;
+      "created": boolean;
+      "message": string;
+    };
+  };
+  /** Change the owner and the permissions of a file or directory; follows links */
+  'PATCH /volumes/{name}/files': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "path"?: undefined | string;
+    };
+    body: {
+      /** Octal digits such as "0644", or a number */
+      "mode"?: undefined | string | number;
+      "uid"?: undefined | number;
+      "gid"?: undefined | number;
+    };
+    answer: {
+      "name": string;
+      /** Bytes of the name in base64, if they are not valid UTF-8 */
+      "name_b64"?: undefined | string;
+      "path": string;
+      "size": number;
+      /** Such as -rw-r--r-- */
+      "mode": string;
+      "mode_octal": string;
+      "mod_time": string;
+      "is_dir": boolean;
+      "type": "file" | "dir" | "symlink" | "other";
+      "link_target": string | null;
+      "uid": number;
+      "gid": number;
+    };
+  };
+  /** Delete a file, or a directory with its contents */
+  'DELETE /volumes/{name}/files': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "path": string;
+      "recursive"?: undefined | boolean;
+      "missing_ok"?: undefined | boolean;
+    };
+    body: undefined;
+    answer: {
+      "path": string;
+      "deleted": boolean;
+      "message": string;
+    };
+  };
+  /** Unpack a tar archive (plain or gzip) into a folder, which is created if missing */
+  'PUT /volumes/{name}/files/archive': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "path"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "path": string;
+      "entries": number;
+      /** Total size of the files in the archive */
+      "size_bytes": number;
+    };
+  };
+  /** List a directory, directories first */
+  'GET /volumes/{name}/files/list': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "path"?: undefined | string;
+      "page_size"?: undefined | number;
+      "cursor"?: undefined | string;
+      "format"?: undefined | "object" | "array";
+    };
+    body: undefined;
+    answer: {
+      "path": string;
+      "files": ({
+        "name": string;
+        /** Bytes of the name in base64, if they are not valid UTF-8 */
+        "name_b64"?: undefined | string;
+        "path": string;
+        "size": number;
+        /** Such as -rw-r--r-- */
+        "mode": string;
+        "mode_octal": string;
+        "mod_time": string;
+        "is_dir": boolean;
+        "type": "file" | "dir" | "symlink" | "other";
+        "link_target": string | null;
+        "uid": number;
+        "gid": number;
+      })[];
+      /** Entries on this page */
+      "count": number;
+      /** Entries in the directory */
+      "total": number;
+      "next_cursor": string | null;
+    } | ({
+      "name": string;
+      /** Bytes of the name in base64, if they are not valid UTF-8 */
+      "name_b64"?: undefined | string;
+      "path": string;
+      "size": number;
+      /** Such as -rw-r--r-- */
+      "mode": string;
+      "mode_octal": string;
+      "mod_time": string;
+      "is_dir": boolean;
+      "type": "file" | "dir" | "symlink" | "other";
+      "link_target": string | null;
+      "uid": number;
+      "gid": number;
+    })[];
+  };
+  /** Create a directory and its parents; takes the path in the body or the query */
+  'POST /volumes/{name}/files/mkdir': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "path"?: undefined | string;
+    };
+    body: {
+      "path": string;
+      /** Octal digits such as "0644", or a number */
+      "mode"?: undefined | string | number;
+      "parents"?: undefined | boolean;
+    } | null;
+    answer: {
+      "path": string;
+      "created": boolean;
+      "message": string;
+    };
+  };
+  /** Rename or move within the volume, atomically */
+  'POST /volumes/{name}/files/move': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+    };
+    body: {
+      "path": string;
+      "target": string;
+      "overwrite"?: undefined | boolean;
+    };
+    answer: {
+      "path": string;
+      "message": string;
+    };
+  };
+  /** Get the attributes of a path without following links */
+  'GET /volumes/{name}/files/stat': {
+    query: {
+      "workspace_uuid"?: undefined | string;
+      "team_uuid"?: undefined | string;
+      "path"?: undefined | string;
+    };
+    body: undefined;
+    answer: {
+      "name": string;
+      /** Bytes of the name in base64, if they are not valid UTF-8 */
+      "name_b64"?: undefined | string;
+      "path": string;
+      "size": number;
+      /** Such as -rw-r--r-- */
+      "mode": string;
+      "mode_octal": string;
+      "mod_time": string;
+      "is_dir": boolean;
+      "type": "file" | "dir" | "symlink" | "other";
+      "link_target": string | null;
+      "uid": number;
+      "gid": number;
+    };
+  };
   /** Create a snapshot of a volume; processes of a sandbox that writes to it freeze during the copy */
   'POST /volumes/{name}/snapshots': {
     query: {

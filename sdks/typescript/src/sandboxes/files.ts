@@ -58,22 +58,15 @@ const MAX_JSON_BYTES = 256 * 1024;
 const MAX_HELD_BYTES = 64 * 1024 * 1024;
 const BYTES = 'application/octet-stream';
 
-/**
- * The files of one sandbox. Paths are absolute or relative to the home directory.
- *
- * @example
- * ```ts
- * await sandbox.files.write('app/main.py', 'print("hello")');
- * const source = await sandbox.files.readText('app/main.py');
- * ```
- */
-export class SandboxFiles {
-  readonly #transport: SandboxTransport;
-  readonly #path: string;
+/** The files of a sandbox or of a volume. */
+export class RemoteFiles {
+  protected readonly transport: SandboxTransport;
+  protected readonly path: string;
 
-  constructor(transport: SandboxTransport, sandboxId: string) {
-    this.#transport = transport;
-    this.#path = `${pathOf(sandboxId)}/files`;
+  /** `path` is that of what has the files, relative to `/api`. */
+  constructor(transport: SandboxTransport, path: string) {
+    this.transport = transport;
+    this.path = `${path}/files`;
   }
 
   /** Lists a folder, fetching pages as needed. */
@@ -81,9 +74,9 @@ export class SandboxFiles {
     let cursor: string | undefined;
     do {
       // Other servers return a bare list, or null for an empty one.
-      const answer = await this.#transport.call<
+      const answer = await this.transport.call<
         FileEntry[] | null | { files: FileEntry[] | null; next_cursor?: string | null }
-      >('GET', `${this.#path}/list`, { query: { path, cursor }, ...options });
+      >('GET', `${this.path}/list`, { query: { path, cursor }, ...options });
       if (answer === null || Array.isArray(answer)) {
         yield* answer ?? [];
         return;
@@ -95,7 +88,7 @@ export class SandboxFiles {
 
   /** Returns the attributes of a path. Does not follow a symbolic link. */
   stat(path: string, options: CallOptions = {}): Promise<FileEntry> {
-    return this.#transport.call('GET', `${this.#path}/stat`, { query: { path }, ...options });
+    return this.transport.call('GET', `${this.path}/stat`, { query: { path }, ...options });
   }
 
   /** Reads a file, or a range of it, as a stream. */
@@ -143,10 +136,10 @@ export class SandboxFiles {
     const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
     if (bytes instanceof Uint8Array && bytes.length <= MAX_JSON_BYTES) {
       const body = { path, content: toBase64(bytes), ...(mode && { mode }), ...(append && { append }) };
-      return await this.#transport.call('POST', this.#path, { body, headers, ...options });
+      return await this.transport.call('POST', this.path, { body, headers, ...options });
     }
     const query = { path, mode, append };
-    return await this.#transport.call('POST', this.#path, {
+    return await this.transport.call('POST', this.path, {
       query,
       content: await readContent(bytes, BYTES),
       headers,
@@ -157,7 +150,7 @@ export class SandboxFiles {
   /** Creates a folder and its parents. Returns whether it is new. */
   async mkdir(path: string, { mode, ...options }: CallOptions & { mode?: string } = {}): Promise<boolean> {
     const body = { path, ...(mode && { mode }) };
-    const answer = await this.#transport.call<{ created?: boolean }>('POST', `${this.#path}/mkdir`, {
+    const answer = await this.transport.call<{ created?: boolean }>('POST', `${this.path}/mkdir`, {
       body,
       ...options,
     });
@@ -169,7 +162,7 @@ export class SandboxFiles {
     path: string,
     { recursive, missingOk, ...options }: CallOptions & { recursive?: boolean; missingOk?: boolean } = {},
   ): Promise<void> {
-    await this.#transport.call('DELETE', this.#path, { query: { path, recursive, missing_ok: missingOk }, ...options });
+    await this.transport.call('DELETE', this.path, { query: { path, recursive, missing_ok: missingOk }, ...options });
   }
 
   /** Renames or moves a path. Fails if the target exists, unless overwriting is allowed. */
@@ -178,7 +171,7 @@ export class SandboxFiles {
     target: string,
     { overwrite = false, ...options }: CallOptions & { overwrite?: boolean } = {},
   ): Promise<void> {
-    await this.#transport.call('POST', `${this.#path}/move`, { body: { path, target, overwrite }, ...options });
+    await this.transport.call('POST', `${this.path}/move`, { body: { path, target, overwrite }, ...options });
   }
 
   /** Downloads a folder and its contents as a tar archive. */
@@ -193,7 +186,38 @@ export class SandboxFiles {
     options: CallOptions = {},
   ): Promise<UnpackedArchive> {
     const content = await readContent(archive, 'application/x-tar');
-    return await this.#transport.call('PUT', `${this.#path}/archive`, { query: { path }, content, ...options });
+    return await this.transport.call('PUT', `${this.path}/archive`, { query: { path }, content, ...options });
+  }
+
+  async #download(
+    below: string,
+    query: Record<string, string>,
+    headers: Record<string, string>,
+    options: CallOptions,
+  ): Promise<FileDownload> {
+    const response = await this.transport.stream('GET', `${this.path}${below}`, { query, headers, ...options });
+    const size = response.headers.get('x-file-size') ?? response.headers.get('content-length');
+    return {
+      body: response.body ?? new Blob([]).stream(),
+      sizeBytes: size === null ? null : Number(size),
+      mode: response.headers.get('x-file-mode'),
+      etag: response.headers.get('etag'),
+    };
+  }
+}
+
+/**
+ * The files of one sandbox. Paths are absolute or relative to the home directory.
+ *
+ * @example
+ * ```ts
+ * await sandbox.files.write('app/main.py', 'print("hello")');
+ * const source = await sandbox.files.readText('app/main.py');
+ * ```
+ */
+export class SandboxFiles extends RemoteFiles {
+  constructor(transport: SandboxTransport, sandboxId: string) {
+    super(transport, pathOf(sandboxId));
   }
 
   /** Streams changes from now on, until the iteration ends or the signal aborts. */
@@ -203,27 +227,40 @@ export class SandboxFiles {
   ): AsyncGenerator<FileChange, void> {
     const query = { path, recursive };
     const headers = { accept: 'text/event-stream' };
-    const { body } = await this.#transport.stream('GET', `${this.#path}/watch`, { query, headers, ...options });
+    const { body } = await this.transport.stream('GET', `${this.path}/watch`, { query, headers, ...options });
     if (body === null) throw new UnexpectedAnswerError('The answer has no events');
     for await (const { event, data } of readServerEvents(body)) {
       yield { ...JSON.parse(data), kind: event } as FileChange; // the route's documented events
     }
   }
+}
 
-  async #download(
-    below: string,
-    query: Record<string, string>,
-    headers: Record<string, string>,
-    options: CallOptions,
-  ): Promise<FileDownload> {
-    const response = await this.#transport.stream('GET', `${this.#path}${below}`, { query, headers, ...options });
-    const size = response.headers.get('x-file-size') ?? response.headers.get('content-length');
-    return {
-      body: response.body ?? new Blob([]).stream(),
-      sizeBytes: size === null ? null : Number(size),
-      mode: response.headers.get('x-file-mode'),
-      etag: response.headers.get('etag'),
-    };
+/** Owner and permissions to set. */
+export interface FileAttributes {
+  /** Permissions in octal digits, such as `0644`. */
+  mode?: string | undefined;
+  uid?: number | undefined;
+  gid?: number | undefined;
+}
+
+/**
+ * The files of one volume, whether or not sandboxes mount it. Paths begin in the top folder of the volume.
+ *
+ * @example
+ * ```ts
+ * const files = svc.sandboxes.volumes.files('data');
+ * await files.write('models/small.bin', bytes);
+ * for await (const { path, size } of files.list('/models')) console.log(path, size);
+ * ```
+ */
+export class VolumeFiles extends RemoteFiles {
+  constructor(transport: SandboxTransport, volumeName: string) {
+    super(transport, `/volumes/${encodeURIComponent(volumeName)}`);
+  }
+
+  /** Changes the owner and the permissions of what the path leads to. */
+  setAttributes(path: string, attributes: FileAttributes, options: CallOptions = {}): Promise<FileEntry> {
+    return this.transport.call('PATCH', this.path, { query: { path }, body: attributes, ...options });
   }
 }
 

@@ -1,5 +1,6 @@
 import { pageParameters, type PageQuery } from '../pages.ts';
 import type { CallOptions } from '../transport.ts';
+import { VolumeFiles } from './files.ts';
 import type { SandboxTransport } from './sandbox-transport.ts';
 import type { NewVolume, Volume, VolumeSnapshot } from './sandbox-types.ts';
 
@@ -47,6 +48,11 @@ export class VolumesClient {
   /** Creates a volume, empty or from a snapshot. Throws `ConflictError` if the name is taken. */
   create(volume: NewVolume, options: CallOptions = {}): Promise<Volume> {
     return this.#transport.call('POST', '/volumes', { body: volume, ...options });
+  }
+
+  /** Returns the files of a volume, without a request. */
+  files(name: string): VolumeFiles {
+    return new VolumeFiles(this.#transport, name);
   }
 
   /** Makes a volume larger. Volumes never shrink. */
