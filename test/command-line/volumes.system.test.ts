@@ -1,26 +1,46 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describeRequiring } from '@svc/testing';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { CommandLine } from './command-line.ts';
 import { startCommandStore, type CommandStore } from './command-store.ts';
 
-describe('svc volume', () => {
+describeRequiring(['linux', 'root'], 'svc volume', () => {
   let store: CommandStore;
   let svc: CommandLine;
   beforeAll(async () => {
-    store = await startCommandStore();
-    svc = store.svc;
+    store = await startCommandStore({ environment: { SVC_SANDBOXES_IMAGE_REGISTRY: '' } });
+    ({ svc } = store);
+    await svc.answer(['volume', 'create', 'data', '--size', '64']);
   });
   afterAll(() => store[Symbol.asyncDispose]());
 
-  it('says what is wrong with its arguments', async () => {
-    const volume = await svc.run(['sandbox', 'create', 'busybox', '--volume', 'data']);
-    expect([volume.exitCode, volume.stderr]).toEqual([2, expect.stringContaining('use NAME:/path or NAME:/path:ro')]);
-    const mount = await svc.run(['sandbox', 'create', 'busybox', '--mount', 'photos']);
-    expect([mount.exitCode, mount.stderr]).toEqual([2, expect.stringContaining('BUCKET/PREFIX:/path')]);
-    const size = await svc.run(['volume', 'create', 'data', '--size', 'large']);
-    expect([size.exitCode, size.stderr]).toEqual([2, expect.stringContaining('"large" is not a size in MiB')]);
-    const gone = await svc.run(['volume', 'rm', 'none']);
-    expect([gone.exitCode, gone.stderr]).toEqual([1, expect.stringContaining('There is no volume none')]);
-    expect(await svc.json(['volume', 'ls'])).toEqual([]);
-    expect(await svc.json(['volume', 'snapshot', 'ls'])).toEqual([]);
+  it('copies files and folders both ways, lists and deletes them, without a sandbox', async () => {
+    const tree = join(store.folder, 'tree');
+    await mkdir(join(tree, 'deep'), { recursive: true });
+    await writeFile(join(tree, 'deep/one'), 'one');
+    await writeFile(join(tree, 'two'), 'two');
+    await svc.answer(['volume', 'cp', '-r', 'tree', 'data:/']);
+    const listed = await svc.json<{ path: string; size: number }[]>(['volume', 'ls-files', 'data:/tree']);
+    expect(listed.map(({ path, size }) => [path, size])).toEqual([
+      ['/tree/deep', expect.any(Number)],
+      ['/tree/two', 3],
+    ]);
+    expect(await svc.answer(['volume', 'ls-files', 'data'])).toMatch(/drwxr-xr-x +0:0 .* tree\//);
+    expect(await svc.answer(['volume', 'cp', 'data:/tree/two', '-'])).toBe('two');
+    await svc.answer(['volume', 'cp', '-r', 'data:/tree', 'back']);
+    expect(await readFile(join(store.folder, 'back/deep/one'), 'utf8')).toBe('one');
+    expect((await svc.run(['volume', 'rm-files', 'data:/tree'])).exitCode).toBe(1); // not empty
+    expect(await svc.answer(['volume', 'rm-files', '-r', 'data:/tree'])).toBe('Deleted data:/tree\n');
+    expect(await svc.json(['volume', 'ls-files', 'data'])).toEqual([]);
+  });
+
+  it('names what is wrong', async () => {
+    expect((await svc.run(['volume', 'cp', 'a', 'b'])).stderr).toMatch(/exactly one argument must be in a volume/);
+    expect(await svc.run(['volume', 'cp', 'none:/a', '-'])).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('There is no volume none'),
+    });
+    expect((await svc.run(['volume', 'rm-files', 'data'])).exitCode).toBe(2);
   });
 });

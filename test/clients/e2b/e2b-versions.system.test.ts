@@ -12,8 +12,14 @@ import { createE2bKey, e2bEnvironment } from './e2b-environment.ts';
 const NPM_VERSIONS = ['2.10.4', '2.30.5', '2.45.0', '2.51.0'];
 const PYPI_VERSIONS = ['2.10.2', '2.30.0', '2.45.1', '2.63.0'];
 
+/** Those whose clients have the files of volumes. */
+const NPM_VOLUME_VERSIONS = ['2.30.5', '2.45.0', '2.51.0'];
+const PYPI_VOLUME_VERSIONS = ['2.30.0', '2.45.1', '2.63.0'];
+
 const JAVASCRIPT = fileURLToPath(new URL('smoke.mjs', import.meta.url));
 const PYTHON = fileURLToPath(new URL('smoke.py', import.meta.url));
+const VOLUME_JAVASCRIPT = fileURLToPath(new URL('volume.mjs', import.meta.url));
+const VOLUME_PYTHON = fileURLToPath(new URL('volume.py', import.meta.url));
 
 describeRequiring(['root', 'linux', 'python-venv'], 'published versions of the E2B SDKs', () => {
   let folder: TemporaryFolder;
@@ -44,5 +50,17 @@ describeRequiring(['root', 'linux', 'python-venv'], 'published versions of the E
     const python = await ensurePython(new URL(`pypi/e2b-${version}.txt`, import.meta.url));
     const { stdout } = await runCommand(python, [PYTHON], { env });
     expect(stdout.match(/^kills$/gm)).toHaveLength(2);
+  });
+
+  it.each(NPM_VOLUME_VERSIONS)('use files of volumes: npm %s', async (version) => {
+    const packages = await ensureNpm(new URL('npm/', import.meta.url));
+    const { stdout } = await runCommand(process.execPath, [VOLUME_JAVASCRIPT, packages, version], { env });
+    expect(stdout).toMatch(/^destroys$/m);
+  });
+
+  it.each(PYPI_VOLUME_VERSIONS)('use files of volumes: PyPI %s, sync and async', async (version) => {
+    const python = await ensurePython(new URL(`pypi/e2b-${version}.txt`, import.meta.url));
+    const { stdout } = await runCommand(python, [VOLUME_PYTHON], { env });
+    expect(stdout.match(/^destroys$/gm)).toHaveLength(2);
   });
 });
