@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { createInternalNetwork, type InternalNetwork } from '@svc/forward/testing';
 import { migrations } from '@svc/migrations';
 import { describeDialects } from '@svc/testing';
-import { Sandbox } from 'e2b';
+import { Sandbox, Volume } from 'e2b';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { FakeDriver } from '../support/fake-driver.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
@@ -56,6 +56,22 @@ describeDialects<unknown>('an E2B client of two replicas, with its sandbox at th
     const actions = ({ audit }: TestPlatform) => audit.entries.map(({ action }) => action);
     expect(actions(asked)).toEqual([]);
     expect(actions(holder)).toContain('sandbox:update');
+  });
+
+  it('uses the files of a volume at either one, with one token', async () => {
+    const volume = await Volume.create('data', optionsAt(holder));
+    const there = await Volume.connect(volume.volumeId, optionsAt(asked));
+    expect(there.token).toBe(volume.token);
+    const content = { apiUrl: `${asked.url}/e2b` };
+    expect(await there.writeFile('/file', 'text', content)).toMatchObject({ path: '/file', type: 'file' });
+    expect(await there.readFile('/file', content)).toBe('');
+    expect(await there.list('/', content)).toEqual([]);
+    const rest = await asked.call('GET', '/api/volumes/data/files/list?path=/');
+    expect(rest).toMatchObject({ status: 200, body: { files: [] } });
+    const [first, second] = drivers;
+    expect([first?.volumeServers.size, second?.volumeServers.size]).toEqual([0, 1]);
+    expect(await Volume.destroy(volume.volumeId, optionsAt(holder))).toBe(true);
+    expect(second?.volumeServers.size).toBe(0);
   });
 
   it('reaches ports through either one, public or with the traffic token', async () => {

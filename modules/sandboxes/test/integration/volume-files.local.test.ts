@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { skippedTitle, waitFor, type FakeCaller } from '@svc/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -33,6 +33,8 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     const { body } = await call('POST', `/api/sandboxes/${sandbox}/exec`, { command });
     return body['stdout'] + body['stderr'];
   };
+  const names = async (path: string): Promise<string[]> =>
+    (await call('GET', files(path, '/list'))).body['files'].map(({ name }: { name: string }) => name);
   /** Helpers of volumes that run. */
   const servers = (): string[] =>
     readdirSync(join(platform.runFolder, 'sandboxes')).filter((name) => name.startsWith('serve-'));
@@ -61,8 +63,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect((await call('DELETE', files('/deep'))).body).toMatchObject({ deleted: true });
     expect(await read('/deep/in/file.txt')).toMatchObject({ status: 404 });
     expect((await call('DELETE', files('/'))).body).toMatchObject({ status: 403, code: 'PROTECTED_PATH' });
-    const names = (await call('GET', files('/', '/list'))).body['files'].map(({ name }: { name: string }) => name);
-    expect(names).toEqual(['folder', 'moved']); // and no temporary file or marker
+    expect(await names('/')).toEqual(['folder', 'moved']); // and no temporary file or marker
   });
 
   it('travel as archives both ways', async () => {
@@ -167,18 +168,37 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       headers: platform.owner.headers,
       body: new ReadableStream({ start: (stream) => stream.enqueue(new Uint8Array(1024)) }),
     });
-    await waitFor(async () =>
-      (await call('GET', files('/', '/list'))).body['files'].some(({ name }: { name: string }) =>
-        name.startsWith('.svc-'),
-      ),
-    );
+    await waitFor(async () => (await names('/')).some((name) => name.startsWith('.svc-')));
     controller.abort();
     await expect(cut).rejects.toThrow();
-    const hidden = async () =>
-      (await call('GET', files('/', '/list'))).body['files'].map(({ name }: { name: string }) => name);
-    await waitFor(async () => !(await hidden()).some((name: string) => name.startsWith('.svc-')));
-    expect(await hidden()).not.toContain('cut');
-    expect(await hidden()).not.toContain('large');
+    await waitFor(async () => !(await names('/')).some((name) => name.startsWith('.svc-')));
+    expect(await names('/')).not.toContain('cut');
+    expect(await names('/')).not.toContain('large');
+  });
+
+  it('survive the death of the helper, which leaves nothing of an upload', async () => {
+    await send(files('/before'), 'before');
+    const [server = ''] = servers();
+    const { pid } = JSON.parse(readFileSync(join(platform.runFolder, 'sandboxes', server, 'state.json'), 'utf8')) as {
+      pid: number;
+    }; // written by the launcher
+    let body: ReadableStreamDefaultController<Uint8Array> | undefined;
+    const upload = fetch(platform.url + files('/folder/cut'), {
+      method: 'POST',
+      duplex: 'half',
+      headers: platform.owner.headers,
+      body: new ReadableStream({ start: (stream) => void (body = stream).enqueue(new Uint8Array(1024)) }),
+    });
+    await waitFor(async () => (await names('/folder')).some((name) => name.startsWith('.svc-')));
+    process.kill(pid, 'SIGKILL');
+    await waitFor(() => servers().length === 0);
+    body?.enqueue(new Uint8Array(1024));
+    body?.close();
+    expect((await upload).status).toBeGreaterThanOrEqual(400);
+    expect((await read('/before')).text).toBe('before');
+    await waitFor(
+      async () => (await names('/folder')).length === 0 && !(await names('/')).some((name) => name.startsWith('.svc-')),
+    );
   });
 
   it('stay after a restart of the platform, which ends the helper', async () => {
