@@ -21,7 +21,7 @@ export interface VolumeAdmissionDeps {
 export function createVolumeAdmission({ access, volumes }: VolumeAdmissionDeps) {
   return async (request: FastifyRequest): Promise<GrantedAccess> => {
     const { id } = request.params as { id: string }; // the routes' path has it
-    const token = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1];
+    const token = /^Bearer (\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
     if (token === undefined) throw sandboxErrors.VOLUME_TOKEN_INVALID();
     const granted = await access.check(id, token);
     if (granted === null || granted.grant === null) throw sandboxErrors.VOLUME_NOT_FOUND({ details: { name: id } });

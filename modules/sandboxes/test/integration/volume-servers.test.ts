@@ -1,9 +1,9 @@
 import { createLogger } from '@svc/telemetry';
 import { fakeClock, waitFor } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeDriver } from '../../../test/support/fake-driver.ts';
-import type { Volume } from './volume.ts';
-import { VolumeServers } from './volume-servers.ts';
+import { FakeDriver } from '../support/fake-driver.ts';
+import type { Volume } from '../../src/domain/volumes/volume.ts';
+import { VolumeServers } from '../../src/domain/volumes/volume-servers.ts';
 
 describe('the helpers of volumes', () => {
   let driver: FakeDriver;
