@@ -306,6 +306,10 @@ describe('volumes', () => {
       body: { code: 'VOLUMES_UNAVAILABLE', details: { driver: 'fake' } },
     });
     expect((await call('GET', '/api/volumes')).body['count']).toBe(0);
+    expect(await call('GET', '/api/volumes/data/files/list?path=/')).toMatchObject({
+      status: 501,
+      body: { code: 'VOLUMES_UNAVAILABLE' },
+    });
   });
 
   describe('without access', () => {
