@@ -92,11 +92,8 @@ export class LocalDriver implements SandboxDriver {
   constructor(options: LocalDriverOptions) {
     this.#options = options;
     const helper = async (): Promise<string> => (await options.helperBinaries(process.arch)).file;
-    this.volumes = new LocalVolumes({
-      ...options,
-      machine: () => this.#need(),
-      call: (...call) => this.#call(...call),
-    });
+    const machine = (): Machine => this.#need();
+    this.volumes = new LocalVolumes({ ...options, machine, call: (...call) => this.#call(...call) });
     this.#mounts = new LocalMounts({ ...options, serve: options.serveMount });
     this.builds = new LocalBuilds({ ...options, helper });
     this.snapshots = new LocalSnapshots({
