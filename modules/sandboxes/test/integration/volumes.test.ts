@@ -278,6 +278,21 @@ describe('volumes', () => {
     expect((await call('PATCH', '/api/volumes/data', { size_mb: 200 })).body['size_mb']).toBe(200);
   });
 
+  it('are read again by another helper after a copy that failed, which may have left the first one frozen', async () => {
+    await make('data');
+    const list = () => call('GET', '/api/volumes/data/files/list?path=/');
+    expect((await list()).status).toBe(200);
+    const [helper] = driver.volumeServers.values();
+    driver.beforeVolumeChange = async (id) => {
+      if (id.startsWith('vsn_')) throw new Error('broken');
+    };
+    expect((await call('POST', '/api/volumes/data/snapshots')).status).toBe(500);
+    expect((await list()).status).toBe(200);
+    expect([...driver.volumeServers.values()]).not.toContain(helper);
+    expect((await call('DELETE', '/api/volumes/data')).status).toBe(200);
+    expect(driver.volumeServers.size).toBe(0);
+  });
+
   it('are repaired after a start: resizes complete, the rest of what was begun is removed', async () => {
     const { id } = (await make('data', { size_mb: 100 })).body;
     await call('POST', '/api/volumes/data/snapshots');

@@ -292,7 +292,11 @@ export class VolumeService {
       const { repository, queue } = this.#deps.context;
       const mounters = await repository.mounters([id]);
       const writer = mounters.find(({ isActive, readOnly }) => isActive && !readOnly);
-      const copy = async () => (await driver.copy(id, targetId)).sizeBytes;
+      const copy = async (): Promise<number> => {
+        const copied = driver.copy(id, targetId);
+        await copied.catch(() => this.#deps.servers.release(id)); // a copier that died leaves its helper frozen
+        return (await copied).sizeBytes;
+      };
       if (writer === undefined) return copy();
       // Holds the sandbox's lock, so that it is not paused, resumed or stopped meanwhile.
       return queue.run(writer.sandboxId, () => this.#copyOrResume(writer.sandboxId, copy));
