@@ -7,6 +7,8 @@ import { isAppError } from '@svc/errors';
 import {
   endToEndHeaders,
   httpErrors,
+  isPlain,
+  relayPlain,
   relayRequest,
   relayUpgrade,
   type Forwarded,
@@ -151,11 +153,13 @@ export class Forwarder implements Forwarding {
     if (response.destroyed) return leave(); // the client left meanwhile
     keepOpen(request.socket); // the owner bounds idle time
     try {
-      await relayRequest(request, response, {
+      const target = {
         ...this.#targetOf(request, peer, forwarded, agent),
         timeoutMs: 0, // the owner decides how long an answer may take
-        answerHeaders: (headers) => withMissing(headers, answerHeaders),
-      });
+        answerHeaders: (headers: HeaderList) => withMissing(headers, answerHeaders),
+      };
+      if (isPlain(request)) await relayPlain(request, response, { ...target, connections: agent.plain });
+      else await relayRequest(request, response, target);
     } catch (error) {
       throw toForwardError(error, { request, peer, agent, forwarded });
     } finally {

@@ -1,7 +1,8 @@
 import { Agent } from 'node:https';
 import type { Duplex } from 'node:stream';
-import type { SecureContext } from 'node:tls';
-import type { RelayTarget } from '@svc/http';
+import { TLSSocket, type SecureContext } from 'node:tls';
+import { BlockMemory, type LendingStream } from '@svc/bytes';
+import { PlainConnections, type RelayTarget } from '@svc/http';
 import { isCertificateOf } from './peer-identity.ts';
 
 const CONNECT_TIMEOUT_MS = 3_000;
@@ -22,6 +23,9 @@ export interface Peer {
 /** Connections to one replica. Their certificates name both sides. */
 export class PeerAgent extends Agent {
   readonly connection: NonNullable<RelayTarget['connection']>;
+  /** For requests without a body, most of all: a third of the work of `node:http`. */
+  readonly plain = new PlainConnections(() => this.#openPlain(), IDLE_MS);
+  readonly #memory = new BlockMemory();
   readonly #sockets = new Set<Duplex>();
   readonly #unsent = new WeakSet<Error>();
   readonly #secureContext: () => SecureContext;
@@ -67,6 +71,18 @@ export class PeerAgent extends Agent {
       this.#sockets.delete(socket);
     });
     return socket;
+  }
+
+  #openPlain(): LendingStream {
+    const socket = this.createConnection({ ...this.options, ...this.connection });
+    if (!(socket instanceof TLSSocket)) throw new Error('TLS opened no connection');
+    socket.setKeepAlive(true, KEEP_ALIVE_MS);
+    const lend = (take: (bytes: Buffer) => boolean): void => {
+      socket.on('data', (bytes: Buffer) => {
+        if (!take(bytes)) socket.pause();
+      });
+    };
+    return Object.assign(socket, { memory: this.#memory, lend, lendMore: () => void socket.resume() });
   }
 
   /** Whether the connection failed before anything could be sent. */
