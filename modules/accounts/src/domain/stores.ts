@@ -273,7 +273,18 @@ export interface AuditChainStore {
   replaceKey(key: WrappedKey): Promise<void>;
 }
 
+/** What an append writes: the rows, and the head after them. */
+export interface ChainExtension {
+  readonly records: readonly AuditRecord[];
+  readonly head: ChainEnd;
+}
+
+/** Links new rows to the head (null if there is none), with reserved sequences in ascending order. */
+export type LinkRows = (head: ChainPoint | null, sequences: readonly number[]) => ChainExtension;
+
 export interface AuditStores {
+  /** Appends `count` rows in one transaction, which holds the lock of the head from before `link` to its end. */
+  extendAudit(count: number, link: LinkRows): Promise<void>;
   transactAudit<Result>(work: (chain: AuditChainStore) => Promise<Result>): Promise<Result>;
   /** Runs `work` on one consistent snapshot. */
   readAudit<Result>(work: (chain: AuditChainStore) => Promise<Result>): Promise<Result>;

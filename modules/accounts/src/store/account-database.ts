@@ -2,7 +2,8 @@ import type { Database } from '@svc/sql';
 import { CamelCasePlugin, type Kysely } from 'kysely';
 import type { AccountDatabase, AccountStores, AuditStore, IdentityStore, ThrottleStore } from '../domain/stores.ts';
 import { createApiTokenStore } from './api-token-store.ts';
-import { createAuditChainStore } from './audit-chain-store.ts';
+import { createAuditChainStore, extendChain } from './audit-chain-store.ts';
+import { extendChainPipelined } from './audit-chain-pipeline.ts';
 import { createDeviceStore } from './device-store.ts';
 import { createInvitationStore } from './invitation-store.ts';
 import { createMemberStore } from './member-store.ts';
@@ -17,14 +18,21 @@ import { createUserStore } from './user-store.ts';
 import { createWorkspaceStore } from './workspace-store.ts';
 
 /** The stores over SQLite or PostgreSQL. The database must be migrated; the opener closes it. */
-export function createAccountDatabase<Tables>(database: Pick<Database<Tables>, 'kysely' | 'dialect'>): AccountDatabase {
-  const { dialect } = database;
+export function createAccountDatabase<Tables>(
+  database: Pick<Database<Tables>, 'kysely' | 'dialect' | 'pipelines'>,
+): AccountDatabase {
+  const { dialect, pipelines } = database;
   // All modules share the database; this one sees only its own tables.
   const kysely = (database.kysely as unknown as Kysely<AccountTables>).withPlugin(new CamelCasePlugin());
+  const transactAudit: AccountDatabase['transactAudit'] = (work) =>
+    kysely.transaction().execute((transaction) => work(createAuditChainStore(transaction, dialect)));
   return {
     ...storesOn(kysely),
-    transactAudit: (work) =>
-      kysely.transaction().execute((transaction) => work(createAuditChainStore(transaction, dialect))),
+    transactAudit,
+    extendAudit: (count, link) =>
+      pipelines === undefined
+        ? transactAudit((chain) => extendChain(chain, count, link))
+        : extendChainPipelined(pipelines, count, link),
     readAudit: (work) =>
       kysely
         .transaction()

@@ -1,9 +1,18 @@
 import type { Dialect } from '@svc/sql';
 import { sql, type Kysely } from 'kysely';
-import type { AuditChainStore } from '../domain/stores.ts';
+import type { AuditChainStore, LinkRows } from '../domain/stores.ts';
 import type { AccountTables } from './tables.ts';
 
-const KEY_ID = 1;
+/** Id of the only row with a key. */
+export const KEY_ID = 1;
+
+/** Appends inside the transaction of the store. */
+export async function extendChain(chain: AuditChainStore, count: number, link: LinkRows): Promise<void> {
+  const before = await chain.lockHead();
+  const { records, head } = link(before, await chain.nextSequences(count));
+  await chain.insert(records);
+  await chain.setEnd('head', head);
+}
 
 export function createAuditChainStore(kysely: Kysely<AccountTables>, dialect: Dialect): AuditChainStore {
   return {

@@ -142,16 +142,15 @@ export class AuditChain {
   }
 
   async #append(records: readonly UnlinkedRecord[]): Promise<void> {
-    await this.#stores.transactAudit(async (chain) => {
-      let last: ChainPoint = (await chain.lockHead()) ?? LOST;
-      const sequences = await chain.nextSequences(records.length);
+    await this.#stores.extendAudit(records.length, (before, sequences) => {
+      let last: ChainPoint = before ?? LOST;
       const linked = records.map((record, index) => {
         const row = { ...record, sequence: sequences[index] ?? 0 };
         last = { sequence: row.sequence, mac: linkMac(this.#key, last.mac, row) };
         return { ...row, mac: last.mac };
       });
-      await chain.insert(linked);
-      await this.#seal(chain, 'head', last);
+      const head = { ...last, purged: null };
+      return { records: linked, head: { ...head, seal: sealEnd(this.#key, 'head', head) } };
     });
   }
 
