@@ -1,4 +1,5 @@
 export { computeChecksum } from './checksum.ts';
+export { compileOnce } from './compile-once.ts';
 export { assertNotCopied, hasCopyBegun, hasRows, markMoved } from './copy/copy-progress.ts';
 export { copyToPostgres, type CopiedTable, type CopyToPostgres } from './copy/copy-to-postgres.ts';
 export { copyToSqlite } from './copy/copy-to-sqlite.ts';

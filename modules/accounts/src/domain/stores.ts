@@ -111,10 +111,19 @@ export interface PasswordLinkStore {
   deleteExpired(before: string, limit: number): Promise<number>;
 }
 
+/** What a request needs of a token and of its user. */
+export interface TokenHolder {
+  readonly token: Pick<ApiToken, 'id' | 'expiresAt' | 'lastUsedAt' | 'purpose'>;
+  readonly user: Pick<User, 'id' | 'name' | 'email' | 'operatorSince'>;
+}
+
 export interface ApiTokenStore {
   insert(token: ApiToken): Promise<void>;
   byId(id: string): Promise<ApiToken | undefined>;
   byTokenHash(hash: string): Promise<ApiToken | undefined>;
+  /** The token with its user, in one query. */
+  holderById(id: string): Promise<TokenHolder | undefined>;
+  holderByTokenHash(hash: string): Promise<TokenHolder | undefined>;
   ofUser(userId: string, page: PageRequest): Promise<ApiToken[]>;
   countOfUser(userId: string): Promise<number>;
   touch(id: string, now: string): Promise<void>;

@@ -1,9 +1,18 @@
+import { compileOnce } from '@svc/sql';
 import type { Kysely } from 'kysely';
-import type { ApiTokenStore } from '../domain/stores.ts';
+import type { ApiTokenStore, TokenHolder } from '../domain/stores.ts';
 import { isAfter } from './keyset.ts';
 import type { AccountTables } from './tables.ts';
 
 export function createApiTokenStore(kysely: Kysely<AccountTables>): ApiTokenStore {
+  const holders = kysely
+    .selectFrom('accountApiToken')
+    .innerJoin('accountUser', 'accountUser.id', 'accountApiToken.userId')
+    .select(['accountUser.id', 'accountUser.name', 'accountUser.email', 'accountUser.operatorSince'])
+    .select(['accountApiToken.id as tokenId', 'accountApiToken.expiresAt', 'accountApiToken.lastUsedAt'])
+    .select('accountApiToken.purpose');
+  const holderById = compileOnce(kysely, (id) => holders.where('accountApiToken.id', '=', id));
+  const holderByHash = compileOnce(kysely, (hash) => holders.where('accountApiToken.tokenHash', '=', hash));
   return {
     async insert(token) {
       await kysely.insertInto('accountApiToken').values(token).execute();
@@ -11,6 +20,8 @@ export function createApiTokenStore(kysely: Kysely<AccountTables>): ApiTokenStor
     byId: (id) => kysely.selectFrom('accountApiToken').selectAll().where('id', '=', id).executeTakeFirst(),
     byTokenHash: (hash) =>
       kysely.selectFrom('accountApiToken').selectAll().where('tokenHash', '=', hash).executeTakeFirst(),
+    holderById: async (id) => holderOf(await holderById(id)),
+    holderByTokenHash: async (hash) => holderOf(await holderByHash(hash)),
     ofUser: (userId, { after, limit }) =>
       kysely
         .selectFrom('accountApiToken')
@@ -54,4 +65,12 @@ export function createApiTokenStore(kysely: Kysely<AccountTables>): ApiTokenStor
       );
     },
   };
+}
+
+type HolderRow = TokenHolder['user'] & Omit<TokenHolder['token'], 'id'> & { tokenId: string };
+
+function holderOf([row]: readonly HolderRow[]): TokenHolder | undefined {
+  if (row === undefined) return undefined;
+  const { tokenId, expiresAt, lastUsedAt, purpose, ...user } = row;
+  return { token: { id: tokenId, expiresAt, lastUsedAt, purpose }, user };
 }

@@ -1,16 +1,19 @@
+import { compileOnce } from '@svc/sql';
 import type { Kysely } from 'kysely';
 import type { ServiceAccountStore } from '../domain/stores.ts';
 import { isAfter } from './keyset.ts';
 import type { AccountTables } from './tables.ts';
 
 export function createServiceAccountStore(kysely: Kysely<AccountTables>): ServiceAccountStore {
+  const accounts = kysely.selectFrom('accountServiceAccount').selectAll();
+  const byId = compileOnce(kysely, (id) => accounts.where('id', '=', id));
+  const byTokenHash = compileOnce(kysely, (hash) => accounts.where('tokenHash', '=', hash));
   return {
     async insert(account) {
       await kysely.insertInto('accountServiceAccount').values(account).execute();
     },
-    byId: (id) => kysely.selectFrom('accountServiceAccount').selectAll().where('id', '=', id).executeTakeFirst(),
-    byTokenHash: (hash) =>
-      kysely.selectFrom('accountServiceAccount').selectAll().where('tokenHash', '=', hash).executeTakeFirst(),
+    byId: async (id) => (await byId(id))[0],
+    byTokenHash: async (hash) => (await byTokenHash(hash))[0],
     ofWorkspace: (workspaceUuid, { after, limit }) =>
       kysely
         .selectFrom('accountServiceAccount')

@@ -1,15 +1,18 @@
+import { compileOnce } from '@svc/sql';
 import type { Kysely } from 'kysely';
 import type { SessionStore } from '../domain/stores.ts';
 import type { AccountTables } from './tables.ts';
 
 export function createSessionStore(kysely: Kysely<AccountTables>): SessionStore {
+  const sessions = kysely.selectFrom('accountSession').selectAll();
+  const byId = compileOnce(kysely, (id) => sessions.where('id', '=', id));
+  const byTokenHash = compileOnce(kysely, (hash) => sessions.where('tokenHash', '=', hash));
   return {
     async insert(session) {
       await kysely.insertInto('accountSession').values(session).execute();
     },
-    byId: (id) => kysely.selectFrom('accountSession').selectAll().where('id', '=', id).executeTakeFirst(),
-    byTokenHash: (hash) =>
-      kysely.selectFrom('accountSession').selectAll().where('tokenHash', '=', hash).executeTakeFirst(),
+    byId: async (id) => (await byId(id))[0],
+    byTokenHash: async (hash) => (await byTokenHash(hash))[0],
     async touch(id, now) {
       await kysely.updateTable('accountSession').set({ lastSeenAt: now }).where('id', '=', id).execute();
     },

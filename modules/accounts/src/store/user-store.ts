@@ -1,8 +1,10 @@
+import { compileOnce } from '@svc/sql';
 import type { Kysely } from 'kysely';
 import type { UserStore } from '../domain/stores.ts';
 import type { AccountTables } from './tables.ts';
 
 export function createUserStore(kysely: Kysely<AccountTables>): UserStore {
+  const byId = compileOnce(kysely, (id) => kysely.selectFrom('accountUser').selectAll().where('id', '=', id));
   return {
     async insert(user) {
       const result = await kysely
@@ -12,7 +14,7 @@ export function createUserStore(kysely: Kysely<AccountTables>): UserStore {
         .executeTakeFirst();
       return Number(result.numInsertedOrUpdatedRows) === 1;
     },
-    byId: (id) => kysely.selectFrom('accountUser').selectAll().where('id', '=', id).executeTakeFirst(),
+    byId: async (id) => (await byId(id))[0],
     byEmail: (email) => kysely.selectFrom('accountUser').selectAll().where('email', '=', email).executeTakeFirst(),
     operator: () =>
       kysely

@@ -1,3 +1,4 @@
+import { compileOnce } from '@svc/sql';
 import type { Kysely } from 'kysely';
 import type { WorkspaceStore } from '../domain/stores.ts';
 import { isAfter } from './keyset.ts';
@@ -10,12 +11,16 @@ export function createWorkspaceStore(kysely: Kysely<AccountTables>): WorkspaceSt
     .orderBy('accountWorkspace.createdAt')
     .orderBy('accountWorkspace.uuid');
   const living = oldestFirst.where('accountWorkspace.deletingSince', 'is', null);
+  const firstOwnedBy = compileOnce(kysely, (userId) => living.where('ownerId', '=', userId).limit(1));
+  const byUuid = compileOnce(kysely, (uuid) =>
+    kysely.selectFrom('accountWorkspace').selectAll().where('uuid', '=', uuid),
+  );
   return {
     async insert(workspace) {
       await kysely.insertInto('accountWorkspace').values(workspace).execute();
     },
-    byUuid: (uuid) => kysely.selectFrom('accountWorkspace').selectAll().where('uuid', '=', uuid).executeTakeFirst(),
-    firstOwnedBy: (userId) => living.where('ownerId', '=', userId).limit(1).executeTakeFirst(),
+    byUuid: async (uuid) => (await byUuid(uuid))[0],
+    firstOwnedBy: async (userId) => (await firstOwnedBy(userId))[0],
     firstOfTeam: (teamUuid) => living.where('teamUuid', '=', teamUuid).limit(1).executeTakeFirst(),
     async countOwnedBy(userId) {
       const { count } = await kysely

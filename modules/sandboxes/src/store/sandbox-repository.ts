@@ -1,6 +1,6 @@
 import type { Demand, Limits } from '@svc/quotas';
 import type { Clock } from '@svc/runtime';
-import { publishEvents, violatesUnique } from '@svc/sql';
+import { compileOnce, publishEvents, violatesUnique } from '@svc/sql';
 import type { ExpressionBuilder, Kysely, Transaction } from 'kysely';
 import type { Admission } from '../domain/admission.ts';
 import { clusterDriverName } from '../domain/clusters/sandbox-cluster.ts';
@@ -32,13 +32,14 @@ export interface RepositoryDeps {
 /** Creates the repository. It records events in the transaction of the change. */
 export function createSandboxRepository(kysely: Kysely<SandboxTables>, deps: RepositoryDeps): SandboxRepository {
   const visible = () => kysely.selectFrom('sandbox').selectAll().where('removed_at', 'is', null);
+  const findRow = compileOnce(kysely, (id) => visible().where('id', '=', id));
   return {
     async insert(sandbox, admission, repeated) {
       return kysely.transaction().execute((transaction) => insert(transaction, sandbox, admission, repeated));
     },
 
     async find(id) {
-      const row = await visible().where('id', '=', id).executeTakeFirst();
+      const [row] = await findRow(id);
       return row === undefined ? null : fromRow(row);
     },
 

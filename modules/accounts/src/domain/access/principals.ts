@@ -3,8 +3,10 @@ import type { Caller } from '../authorize/authorize.ts';
 import type { ApiToken, ServiceAccount, Session, SshKey, User } from '../records.ts';
 import { parseScopes } from '../tokens/service-accounts.ts';
 
+type Person = Pick<User, 'id' | 'name' | 'email' | 'operatorSince'>;
+
 export function userPrincipal(
-  user: User,
+  user: Person,
   credential: 'session' | 'jwt' | 'oidc' | 'api_token' | 'ssh_key',
   credentialId: string | null,
   facts: { expiresAt?: string | null; confirmedAt?: string; isStartToken?: boolean } = {},
@@ -29,7 +31,10 @@ export function sessionPrincipal(user: User, credential: 'session' | 'jwt', sess
 }
 
 /** Only tokens issued by `svc up` have a purpose. */
-export function apiTokenPrincipal(user: User, { id, expiresAt, purpose }: ApiToken): Principal {
+export function apiTokenPrincipal(
+  user: Person,
+  { id, expiresAt, purpose }: Pick<ApiToken, 'id' | 'expiresAt' | 'purpose'>,
+): Principal {
   return userPrincipal(user, 'api_token', id, { expiresAt, isStartToken: purpose !== null });
 }
 

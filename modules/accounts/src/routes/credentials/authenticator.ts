@@ -92,10 +92,9 @@ export class Authenticator {
 
   async #byApiTokenId(id: string): Promise<Principal | undefined> {
     const { database, clock } = this.#deps;
-    const token = await database.apiTokens.byId(id);
-    if (token === undefined || isExpired(token.expiresAt, clock.now())) return undefined;
-    const user = await database.users.byId(token.userId);
-    return user === undefined ? undefined : apiTokenPrincipal(user, token);
+    const holder = await database.apiTokens.holderById(id);
+    if (holder === undefined || isExpired(holder.token.expiresAt, clock.now())) return undefined;
+    return apiTokenPrincipal(holder.user, holder.token);
   }
 
   async #bySshKeyId(id: string): Promise<Principal | undefined> {
@@ -145,11 +144,10 @@ export class Authenticator {
 
   async #byApiToken(secret: string): Promise<Principal | undefined> {
     const { database, clock } = this.#deps;
-    const token = await database.apiTokens.byTokenHash(hashToken(secret));
+    const holder = await database.apiTokens.holderByTokenHash(hashToken(secret));
     const now = clock.now();
-    if (token === undefined || isExpired(token.expiresAt, now)) return undefined;
-    const user = await database.users.byId(token.userId);
-    if (user === undefined) return undefined;
+    if (holder === undefined || isExpired(holder.token.expiresAt, now)) return undefined;
+    const { token, user } = holder;
     if (isUseDue(token.lastUsedAt, now)) await database.apiTokens.touch(token.id, timestamp(now));
     return apiTokenPrincipal(user, token);
   }
