@@ -8,6 +8,8 @@ import type { Forwarded } from '@svc/http';
 import { createTestAuthority, waitFor, type FakeCaller } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
+  BLOCK_BYTES,
+  COUNTED_BLOCKS,
   createInstallation,
   MAX_FORWARDS,
   startReplica,
@@ -66,6 +68,22 @@ describe('a request for what another replica holds', () => {
     const answer = await call('/things/1', { method: 'PUT', body });
     expect(answer.status).toBe(200);
     expect(Buffer.from(await answer.arrayBuffer()).equals(body)).toBe(true);
+  });
+
+  it('is answered in whole to a client that reads late, and next to others', async () => {
+    const late = await call('/things/1/bytes');
+    for (let count = 0; count < 3; count += 1) {
+      expect(await (await call('/things/1')).json()).toMatchObject({ servedBy: 'owner' });
+    }
+    const head = await call('/things/1', { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+    const bytes = Buffer.from(await late.arrayBuffer());
+    expect(bytes.length).toBe(COUNTED_BLOCKS * BLOCK_BYTES);
+    const blocks = Array.from({ length: COUNTED_BLOCKS }, (_, index) =>
+      bytes.subarray(index * BLOCK_BYTES, (index + 1) * BLOCK_BYTES),
+    );
+    expect(blocks.every((block, index) => block.equals(Buffer.alloc(BLOCK_BYTES, index)))).toBe(true);
+    expect(asked.forwarder.open).toBe(0);
   });
 
   it('is in the audit log once, with the address of the client', async () => {

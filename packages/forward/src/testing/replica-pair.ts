@@ -171,11 +171,22 @@ function addRoutes(app: Awaited<ReturnType<typeof createHttpApp>>, { name, ended
     reply.raw.once('close', () => ended.push(name));
     return reply.header('content-type', 'text/plain').send(Readable.from(endless()));
   });
+  app.get('/things/:id/bytes', { config: { action: THING, owned } }, (_request, reply) => {
+    return reply.header('content-type', 'application/octet-stream').send(Readable.from(countedBlocks()));
+  });
   // Never answers, as an owner that was unplugged.
   app.post('/things/:id/silent', { config: { action: 'thing:create', owned } }, async (_request, reply) => {
     await once(reply.raw, 'close');
   });
   app.get('/things', { config: { action: THING } }, async () => ({ servedBy: name }));
+}
+
+/** More than all buffers on the way hold together. */
+export const COUNTED_BLOCKS = 256;
+export const BLOCK_BYTES = 64 * 1024;
+
+function* countedBlocks(): Generator<Buffer> {
+  for (let count = 0; count < COUNTED_BLOCKS; count += 1) yield Buffer.alloc(BLOCK_BYTES, count);
 }
 
 async function* endless(): AsyncGenerator<string> {
