@@ -1,5 +1,5 @@
 /**
- * `node bench/forwarding/main.ts [--requests 1000] [--pause-ms 0]`: what a request costs more at a replica that does not
+ * `node bench/forwarding/main.ts [--requests 1000] [--warm-up 2000] [--pause-ms 0]`: what a request costs more at a replica that does not
  * hold its sandbox. Two `svc up` share one PostgreSQL; the same request goes to the owner and to the other one in turns.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -8,6 +8,7 @@ import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { processorMs } from '@svc/test/process-facts';
 import { startPlatform, type ReadyLine } from '@svc/test/running-platform';
 import { markdownTable } from '../markdown-table.ts';
 import { startDurablePostgres } from '../object-store/engines/postgres.ts';
@@ -16,6 +17,7 @@ import { percentile, send, type Call } from './measure.ts';
 const { values } = parseArgs({
   options: {
     requests: { type: 'string', default: '1000' },
+    'warm-up': { type: 'string', default: '2000' },
     'pause-ms': { type: 'string', default: '0' },
     image: { type: 'string', default: 'busybox' },
   },
@@ -26,7 +28,8 @@ const CALLS: readonly (Call & { readonly name: string })[] = [
   { name: 'file of 4 KiB', method: 'GET', path: '/files?path=/root/file' },
   { name: 'exec `true`', method: 'POST', path: '/exec', body: { command: 'true' } },
 ];
-const WARM_UP = 50;
+/** Percentiles of the table. The 10th shows the cost without waiting for a core. */
+const SHARES = [0.1, 0.5, 0.95];
 
 const folder = await mkdtemp(join(tmpdir(), 'svc-bench-forwarding-'));
 const postgres = await startDurablePostgres(folder);
@@ -66,9 +69,11 @@ async function measureAll(): Promise<string> {
           () => at(owner.ready),
           () => at(other.ready),
         )),
+        ...(await measureWork([owner.ready, other.ready], at)),
       ]);
     }
-    const headings = ['request', 'owner p50 ms', 'p95 ms', 'other p50 ms', 'p95 ms', 'added p50 ms', 'added p95 ms'];
+    const percentiles = ['owner', 'other', 'added'].flatMap((each) => [`${each} p10 ms`, 'p50', 'p95']);
+    const headings = ['request', ...percentiles, 'processor ms, owner', 'other'];
     return `${machine}\n\n${markdownTable(headings, rows)}`;
   } finally {
     await fetch(`${owner.ready.url}/api/sandboxes/${id}`, { method: 'DELETE', headers: bearer(token) });
@@ -83,21 +88,30 @@ async function measureInTurns(direct: () => Promise<number>, forwarded: () => Pr
     times[name].push(await (name === 'direct' ? direct() : forwarded()));
     await sleep(Number(values['pause-ms']));
   };
-  for (let turn = -WARM_UP; turn < Number(values.requests); turn += 1) {
+  for (let turn = -Number(values['warm-up']); turn < Number(values.requests); turn += 1) {
     if (turn === 0) times.direct.length = times.forwarded.length = 0;
     await measure(turn % 2 === 0 ? 'direct' : 'forwarded');
     await measure(turn % 2 === 0 ? 'forwarded' : 'direct');
   }
-  const [p50, p95] = [0.5, 0.95].map((share) => ({
-    direct: percentile(times.direct, share),
-    forwarded: percentile(times.forwarded, share),
-  }));
-  const figures = [p50?.direct, p95?.direct, p50?.forwarded, p95?.forwarded, added(p50), added(p95)];
-  return figures.map((each = Number.NaN) => each.toFixed(2));
+  const atOwner = SHARES.map((share) => percentile(times.direct, share));
+  const atOther = SHARES.map((share) => percentile(times.forwarded, share));
+  const added = atOther.map((each, index) => each - (atOwner[index] ?? Number.NaN));
+  return [...atOwner, ...atOther, ...added].map((each) => each.toFixed(2));
 }
 
-function added(at: { direct: number; forwarded: number } | undefined): number {
-  return at === undefined ? Number.NaN : at.forwarded - at.direct;
+/** Processor time of both replicas for a request to each of them, which depends less on other work than its duration. */
+async function measureWork(
+  replicas: readonly ReadyLine[],
+  at: (replica: ReadyLine) => Promise<number>,
+): Promise<string[]> {
+  const work = (): number => replicas.reduce((sum, { pid }) => sum + processorMs(pid), 0);
+  const figures: string[] = [];
+  for (const replica of replicas) {
+    const before = work();
+    for (let count = 0; count < Number(values.requests); count += 1) await at(replica);
+    figures.push(((work() - before) / Number(values.requests)).toFixed(2));
+  }
+  return figures;
 }
 
 async function createSandbox({ url }: ReadyLine, token: string): Promise<string> {

@@ -9,6 +9,12 @@ export function residentBytes(pid: number): number {
   return Number(kibibytes) * 1024;
 }
 
+/** Milliseconds of processor time so far, of all its threads. Linux counts in steps of 10 ms. */
+export function processorMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []; // the name may have spaces
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
 /** Counts open descriptors by kind: `socket`, `pipe`, `anon_inode`, and `file` for everything with a path. */
 export function openDescriptors(pid: number): Record<string, number> {
   const counts: Record<string, number> = {};
