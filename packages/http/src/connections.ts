@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { Http2Sessions } from './http2/http2-sessions.ts';
 
 /** A request in progress. */
 export interface Exchange {
@@ -17,11 +18,13 @@ export class Connections {
   /** TLS sockets; each wraps a socket in `#accepted`. */
   readonly #secured = new Map<string, Socket>();
   readonly #upgraded = new Set<Duplex>();
+  #http2: Http2Sessions | undefined;
   #closing = false;
   #isLeaving = false;
 
   /** Registers the server's sockets. Requests and upgrades are registered one by one. */
-  watch(server: Server): void {
+  watch(server: Server, http2?: Http2Sessions): void {
+    this.#http2 = http2;
     server.on('connection', (socket: Socket) => {
       this.#accepted.add(socket);
       socket.once('close', () => this.#accepted.delete(socket));
@@ -68,6 +71,7 @@ export class Connections {
   /** Ends each connection after its next response. */
   announceClose(): void {
     this.#isLeaving = true;
+    this.#http2?.announceClose();
     for (const { response } of this.exchanges()) endAfterAnswer(response);
   }
 
@@ -77,6 +81,7 @@ export class Connections {
     this.announceClose();
     for (const socket of this.#accepted) {
       const spoken = this.#secured.get(endpointOf(socket)) ?? socket;
+      if (this.#http2?.has(spoken) === true) continue; // sessions end their sockets
       if (!this.#running.has(spoken) && !this.#upgraded.has(spoken)) socket.destroy();
     }
   }

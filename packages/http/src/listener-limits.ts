@@ -11,6 +11,8 @@ export interface ListenerLimits {
   /** Shared between addresses and networks (`ConnectionSharesOptions`). */
   maxConnections: number;
   maxHeaderSizeBytes: number;
+  /** Requests in progress on one HTTP/2 connection; further ones are refused before they are handled. */
+  maxStreamsPerConnection: number;
   /**
    * Minimum body rate over `bodyRateWindowMs`; slower clients are cut unless our side is not reading. 0 = no minimum.
    */
@@ -26,6 +28,7 @@ export const DEFAULT_LISTENER_LIMITS: ListenerLimits = {
   idleTimeoutMs: 120_000,
   maxConnections: 20_000,
   maxHeaderSizeBytes: 32 * 1024,
+  maxStreamsPerConnection: 250,
   minBodyBytesPerSecond: 100,
   bodyRateWindowMs: 30_000,
 };

@@ -2,10 +2,12 @@ import { createServer, type IncomingMessage, type Server, type ServerOptions, ty
 import { createServer as createTlsServer, type ServerOptions as TlsServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
 import { toClientError, isAboutHttp, refuseSocket } from './client-errors.ts';
 import { shareConnections, type ConnectionSharesOptions } from './connection-shares.ts';
 import { Connections, type Exchange } from './connections.ts';
 import { continueOnFirstRead } from './expect-continue.ts';
+import { Http2Sessions } from './http2/http2-sessions.ts';
 import { DEFAULT_LISTENER_LIMITS, type ListenerLimits } from './listener-limits.ts';
 import { renderFlatError, type ErrorRenderer } from './renderers.ts';
 import { resolveRequestId } from './request-id.ts';
@@ -17,6 +19,11 @@ export interface ListenerOptions {
   onUpgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   /** Enables TLS. */
   tls?: TlsServerOptions;
+  /**
+   * Offers HTTP/2 to TLS clients, which then need HTTP/1.1 for upgrades only. The handler gets the same requests and
+   * responses; `configure` and `shares` work on connections.
+   */
+  http2?: boolean;
   limits?: Partial<ListenerLimits>;
   /** How clients share the connections. By default no proxy is trusted. */
   shares?: ConnectionSharesOptions;
@@ -52,7 +59,8 @@ export function createListener(options: ListenerOptions): Listener {
   const limits = { ...DEFAULT_LISTENER_LIMITS, ...options.limits };
   const connections = new Connections();
   const server = createHttpServer(options, limits);
-  connections.watch(server);
+  const sessions = options.http2 === true ? takeHttp2(server, connections, options, limits) : undefined;
+  connections.watch(server, sessions);
   shareConnections(server, limits.maxConnections, options.shares ?? {});
   attachHandlers(server, connections, options);
   const stopCutting = cutSlowBodies(() => connections.exchanges(), limits, options.onSlowBody);
@@ -94,11 +102,40 @@ function createHttpServer(options: ListenerOptions, limits: ListenerLimits): Ser
           ...common,
           handshakeTimeout: limits.headersTimeoutMs,
           minVersion: 'TLSv1.2',
+          ...(options.http2 === true ? { ALPNProtocols: ['h2', 'http/1.1'] } : {}),
           ...options.tls,
         });
   server.maxConnections = limits.maxConnections + (options.shares?.maxHandshakes ?? 0);
   server.setTimeout(limits.idleTimeoutMs);
   return server;
+}
+
+/** Gives TLS sockets that negotiated HTTP/2 to sessions, before the HTTP/1 server sees them. */
+function takeHttp2(
+  server: Server,
+  connections: Connections,
+  { handler, renderError = renderFlatError }: ListenerOptions,
+  limits: ListenerLimits,
+): Http2Sessions {
+  const sessions = new Http2Sessions({
+    limits,
+    renderError,
+    onRequest: (http2Request, http2Response) => {
+      // They have what handlers use of these classes, whose constructors need the parser of HTTP/1.
+      const request = http2Request as unknown as IncomingMessage;
+      const response = http2Response as unknown as ServerResponse;
+      connections.began(request, response);
+      if (request.headers.expect?.toLowerCase() === '100-continue') continueOnFirstRead(request, response);
+      handler(request, response);
+    },
+  });
+  const http1Handlers = server.listeners('secureConnection');
+  server.removeAllListeners('secureConnection');
+  server.on('secureConnection', (socket: TLSSocket) => {
+    if (socket.alpnProtocol === 'h2') sessions.begin(socket);
+    else for (const handle of http1Handlers) handle.call(server, socket);
+  });
+  return sessions;
 }
 
 function attachHandlers(server: Server, connections: Connections, options: ListenerOptions): void {

@@ -1,0 +1,193 @@
+import { constants, performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import type { IncomingHttpHeaders, ServerSessionOptions } from 'node:http2';
+import type { TLSSocket } from 'node:tls';
+import { toAppError } from '@svc/errors';
+import { httpErrors } from '../errors.ts';
+import type { ListenerLimits } from '../listener-limits.ts';
+import type { ErrorRenderer } from '../renderers.ts';
+import { resolveRequestId } from '../request-id.ts';
+import { discardRest } from './discard-rest.ts';
+import { Http2Request } from './http2-request.ts';
+import { Http2Response } from './http2-response.ts';
+import { toHttp1Head } from './request-head.ts';
+import { StreamSocket } from './stream-socket.ts';
+
+/** What a client may send before a handler reads it: per stream, and per connection. */
+const STREAM_WINDOW_BYTES = 256 * 1024;
+const CONNECTION_WINDOW_BYTES = 1024 * 1024;
+/** Memory of one connection for frames and queued output; beyond it, new streams are refused. */
+const MAX_SESSION_MEMORY_MB = 16;
+/** Refused or invalid, a client gets this many of each before its connection ends. */
+const MAX_REJECTED_STREAMS = 100;
+const MAX_INVALID_FRAMES = 100;
+/** Streams reset by a client or for its faults (CVE-2023-44487, CVE-2025-8671): so many at once, and so many a second. */
+const RESET_BURST = 500;
+const RESETS_PER_SECOND = 50;
+/** Time for a client to read that a connection ends, and to close its side then. */
+const FAREWELL_MS = 1_000;
+/** Detects dead peers of streams that may be silent. */
+const KEEP_ALIVE_MS = 30_000;
+/** No stream id is greater: this GOAWAY announces the end, and still accepts what is under way (RFC 9113, 6.8). */
+const LAST_STREAM_ID = 2 ** 31 - 1;
+
+/** Options of the HTTP/2 connections of a listener. */
+export interface Http2SessionsOptions {
+  readonly limits: ListenerLimits;
+  readonly onRequest: (request: Http2Request, response: Http2Response) => void;
+  readonly renderError: ErrorRenderer;
+}
+
+interface Connection {
+  readonly session: ServerHttp2Session;
+  readonly socket: TLSSocket;
+  streams: number;
+  idle: NodeJS.Timeout | undefined;
+  isTold: boolean;
+}
+
+/** The HTTP/2 connections of a listener. Each stream becomes a request and a response as handlers know them. */
+export class Http2Sessions {
+  readonly #options: Http2SessionsOptions;
+  readonly #sessionOptions: ServerSessionOptions;
+  readonly #connections = new Map<TLSSocket, Connection>();
+  #isLeaving = false;
+
+  constructor(options: Http2SessionsOptions) {
+    this.#options = options;
+    const { maxStreamsPerConnection, maxHeaderSizeBytes } = options.limits;
+    this.#sessionOptions = {
+      settings: {
+        maxConcurrentStreams: maxStreamsPerConnection,
+        maxHeaderListSize: maxHeaderSizeBytes,
+        initialWindowSize: STREAM_WINDOW_BYTES,
+      },
+      maxSessionMemory: MAX_SESSION_MEMORY_MB,
+      maxSessionRejectedStreams: MAX_REJECTED_STREAMS,
+      maxSessionInvalidFrames: MAX_INVALID_FRAMES,
+      streamResetBurst: RESET_BURST,
+      streamResetRate: RESETS_PER_SECOND,
+      strictSingleValueFields: false, // programs behind a relay repeat headers; HTTP/1 clients get them all
+    };
+  }
+
+  has(socket: unknown): boolean {
+    return this.#connections.has(socket as TLSSocket); // any key may be asked for
+  }
+
+  /** Takes over a socket that negotiated `h2`. */
+  begin(socket: TLSSocket): void {
+    socket.setKeepAlive(true, KEEP_ALIVE_MS);
+    socket.allowHalfOpen = false; // the server of HTTP/1 lets clients close their side first
+    const session = performServerHandshake(socket, this.#sessionOptions);
+    const connection: Connection = { session, socket, streams: 0, idle: undefined, isTold: false };
+    this.#connections.set(socket, connection);
+    const { headersTimeoutMs } = this.#options.limits;
+    session.on('error', () => undefined); // the connection is closed then
+    session.once('connect', () => {
+      if (!session.destroyed) session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
+    });
+    session.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags, raw: string[]) =>
+      this.#begin(connection, stream, headers, raw),
+    );
+    this.#endWhenIdle(connection, headersTimeoutMs);
+    socket.once('close', () => {
+      clearTimeout(connection.idle);
+      this.#connections.delete(socket);
+    });
+  }
+
+  /**
+   * Asks clients to connect elsewhere, and closes each connection with its last stream. What they send until they have
+   * read it is served, or refused as not processed, so that they repeat it.
+   */
+  announceClose(): void {
+    this.#isLeaving = true;
+    for (const connection of this.#connections.values()) tell(connection);
+  }
+
+  #begin(
+    connection: Connection,
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    raw: readonly string[],
+  ): void {
+    clearTimeout(connection.idle);
+    connection.streams += 1;
+    stream.once('close', () => {
+      connection.streams -= 1;
+      if (connection.streams > 0) return;
+      if (connection.isTold || connection.session.closed) end(connection);
+      else this.#endWhenIdle(connection, this.#options.limits.keepAliveTimeoutMs);
+    });
+    stream.setTimeout(this.#options.limits.idleTimeoutMs);
+    if (this.#isLeaving) tell(connection);
+    this.#serve(connection, stream, headers, raw);
+  }
+
+  #serve(
+    { socket }: Connection,
+    stream: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    raw: readonly string[],
+  ): void {
+    const streamSocket = new StreamSocket(stream, socket);
+    try {
+      if (headers[':method'] === 'CONNECT') throw httpErrors.INVALID_REQUEST({ details: CONNECT_REFUSED });
+      const head = toHttp1Head(headers, raw, { hasBody: !stream.endAfterHeaders });
+      const request = new Http2Request(stream, head, streamSocket);
+      const response = new Http2Response(stream, request);
+      discardRest(stream, request, response);
+      this.#options.onRequest(request, response);
+    } catch (error) {
+      this.#refuse(stream, streamSocket, error);
+    }
+  }
+
+  #refuse(stream: ServerHttp2Stream, socket: StreamSocket, raw: unknown): void {
+    const error = toAppError(raw);
+    const requestId = resolveRequestId({});
+    const request = new Http2Request(stream, { method: 'GET', url: '/', headers: {}, rawHeaders: [] }, socket);
+    const response = new Http2Response(stream, request);
+    discardRest(stream, request, response);
+    response.writeHead(error.status, {
+      'content-type': 'application/json; charset=utf-8',
+      'x-request-id': requestId,
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+    });
+    response.end(JSON.stringify(this.#options.renderError(error, requestId)));
+  }
+
+  #endWhenIdle(connection: Connection, timeoutMs: number): void {
+    clearTimeout(connection.idle);
+    connection.idle = setTimeout(() => end(connection), timeoutMs);
+  }
+}
+
+const CONNECT_REFUSED = { field: 'method', reason: 'CONNECT is not supported' };
+
+/** Ends an idle connection. Asks the client of a busy one to open no streams, and refuses them once it has read that. */
+function tell(connection: Connection): void {
+  const { session, socket } = connection;
+  if (connection.isTold || session.closed || session.destroyed) return;
+  connection.isTold = true;
+  if (connection.streams === 0) {
+    end(connection);
+    return;
+  }
+  session.goaway(constants.NGHTTP2_NO_ERROR, LAST_STREAM_ID);
+  const close = (): void => {
+    clearTimeout(patience);
+    if (!session.destroyed) session.close();
+  };
+  const patience = setTimeout(close, FAREWELL_MS);
+  socket.once('close', () => clearTimeout(patience));
+  session.ping(close);
+}
+
+/** Sends GOAWAY and closes; a client that keeps its side open is cut. */
+function end({ session, socket }: Connection): void {
+  if (!session.destroyed) session.close();
+  const cut = setTimeout(() => socket.destroy(), FAREWELL_MS);
+  socket.once('close', () => clearTimeout(cut));
+}

@@ -1,0 +1,44 @@
+import type { IncomingHttpHeaders as Http1Headers } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http2';
+import { httpErrors } from '../errors.ts';
+import type { RequestHead } from './http2-request.ts';
+
+/**
+ * Writes the head of an HTTP/2 request as HTTP/1 would (RFC 9113, section 8.3.1, and RFC 9112): `Host` for
+ * `:authority`, `Transfer-Encoding` for a body without a length, one `Cookie`. Throws INVALID_REQUEST if the request
+ * names no host, or two.
+ */
+export function toHttp1Head(
+  given: IncomingHttpHeaders,
+  raw: readonly string[],
+  { hasBody }: { hasBody: boolean },
+): RequestHead {
+  const host = hostOf(given);
+  const isUnmeasured = hasBody && given['content-length'] === undefined;
+  const headers: Http1Headers = { host };
+  const rawHeaders = ['host', host];
+  for (const [name, value] of Object.entries(given)) {
+    if (!name.startsWith(':') && name !== 'host') headers[name] = value;
+  }
+  let hasCookie = false;
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const name = raw[index] ?? '';
+    if (name.startsWith(':') || name === 'host') continue;
+    if (name !== 'cookie') rawHeaders.push(name, raw[index + 1] ?? '');
+    else if (!hasCookie) rawHeaders.push(name, given.cookie ?? '');
+    hasCookie ||= name === 'cookie';
+  }
+  if (isUnmeasured) {
+    headers['transfer-encoding'] = 'chunked';
+    rawHeaders.push('transfer-encoding', 'chunked');
+  }
+  return { method: given[':method'] ?? 'GET', url: given[':path'] ?? '/', headers, rawHeaders };
+}
+
+/** Different values could reach different places behind the platform. */
+function hostOf({ ':authority': authority, host }: IncomingHttpHeaders): string {
+  const named = authority ?? host;
+  if (named !== undefined && named !== '' && (host === undefined || host === named)) return named;
+  const reason = named === undefined || named === '' ? 'it is missing' : 'it differs from :authority';
+  throw httpErrors.INVALID_REQUEST({ details: { field: 'host', reason } });
+}
