@@ -60,6 +60,10 @@ const tlsSchema = Type.Object({
         'redirect or off, otherwise to no header; 0 = no header',
     }),
   ),
+  http2: Type.Boolean({
+    default: true,
+    description: 'Whether the API and console offer HTTP/2 to TLS clients, besides HTTP/1.1',
+  }),
 });
 
 const metricsSchema = Type.Object({

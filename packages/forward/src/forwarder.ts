@@ -1,6 +1,5 @@
 import type { KeyObject } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { isAppError } from '@svc/errors';
@@ -325,8 +324,8 @@ function keyOf({ replica, bootId }: Pick<Peer, 'replica' | 'bootId'>): string {
   return `${replica} ${bootId}`;
 }
 
+/** Duck-typed: the socket of an HTTP/2 request is that of its stream. */
 function keepOpen(socket: Duplex): void {
-  if (!(socket instanceof Socket)) return;
-  socket.setTimeout(0);
-  socket.setKeepAlive(true, KEEP_ALIVE_MS);
+  if ('setTimeout' in socket && typeof socket.setTimeout === 'function') socket.setTimeout(0);
+  if ('setKeepAlive' in socket && typeof socket.setKeepAlive === 'function') socket.setKeepAlive(true, KEEP_ALIVE_MS);
 }
