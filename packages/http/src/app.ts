@@ -167,6 +167,7 @@ function observeRequests(app: HttpApp, metrics: Metrics): void {
     request.log.info(
       {
         method: request.method,
+        http_version: request.raw.httpVersion,
         url: redactText(request.url).slice(0, MAX_LOGGED_URL_CHARACTERS),
         status: reply.statusCode,
         duration_ms: Math.round(reply.elapsedTime * 10) / 10,

@@ -139,6 +139,11 @@ describe('a request', () => {
     expect((await get(client)).body).toBe('ok');
   });
 
+  it('with a method that HTTP/1 would not parse is refused', async () => {
+    const { port } = await start();
+    expect((await answerOf((await dial(port)).request({ ':method': 'FOO' }))).headers[':status']).toBe(400);
+  });
+
   it('streams its body, with its trailers, and counts as chunked without a length', async () => {
     const seen: unknown[] = [];
     const { port } = await start({

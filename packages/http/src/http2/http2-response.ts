@@ -153,8 +153,8 @@ export class Http2Response extends Writable {
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
     if (!this.#isHeadOut) this.#sendHead(false);
     if (this.#hasNoBody) done();
-    else if (this.#isLast) this.#stream.end(chunk, done);
-    else this.#stream.write(chunk, done);
+    else if (this.#isLast) this.#stream.end(chunk, this.#whenSent(done));
+    else this.#stream.write(chunk, this.#whenSent(done));
   }
 
   override _writev(chunks: { chunk: Buffer }[], done: (error?: Error | null) => void): void {
@@ -170,13 +170,27 @@ export class Http2Response extends Writable {
   override _final(done: (error?: Error | null) => void): void {
     if (!this.#isHeadOut) this.#sendHead(true);
     if (this.#hasNoBody || this.#isLast) done();
-    else this.#stream.end(done);
+    else this.#stream.end(this.#whenSent(done));
   }
 
   override _destroy(_error: Error | null, done: (error?: Error | null) => void): void {
     // A client must not take what it received so far for the whole response.
     if (!this.writableFinished) this.socket.destroy();
     done();
+  }
+
+  /** If the client left, `close` comes before the error, so that the response looks closed, not failed, as in HTTP/1. */
+  #whenSent(done: (error?: Error | null) => void): (error?: Error | null) => void {
+    return (error) => {
+      if (error === undefined || error === null) {
+        done();
+        return;
+      }
+      const fail = (): void => void setImmediate(() => done(error)); // after all listeners of `close`
+      this.destroy();
+      if (this.closed) fail();
+      else this.once('close', fail);
+    };
   }
 
   #sendHead(isEnd: boolean): void {

@@ -2,7 +2,6 @@ import { constants, performServerHandshake, type ServerHttp2Session, type Server
 import type { IncomingHttpHeaders, ServerSessionOptions } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import { toAppError } from '@svc/errors';
-import { httpErrors } from '../errors.ts';
 import type { ListenerLimits } from '../listener-limits.ts';
 import type { ErrorRenderer } from '../renderers.ts';
 import { resolveRequestId } from '../request-id.ts';
@@ -132,7 +131,6 @@ export class Http2Sessions {
   ): void {
     const streamSocket = new StreamSocket(stream, socket);
     try {
-      if (headers[':method'] === 'CONNECT') throw httpErrors.INVALID_REQUEST({ details: CONNECT_REFUSED });
       const head = toHttp1Head(headers, raw, { hasBody: !stream.endAfterHeaders });
       const request = new Http2Request(stream, head, streamSocket);
       const response = new Http2Response(stream, request);
@@ -163,8 +161,6 @@ export class Http2Sessions {
     connection.idle = setTimeout(() => end(connection), timeoutMs);
   }
 }
-
-const CONNECT_REFUSED = { field: 'method', reason: 'CONNECT is not supported' };
 
 /** Ends an idle connection. Asks the client of a busy one to open no streams, and refuses them once it has read that. */
 function tell(connection: Connection): void {

@@ -1,18 +1,23 @@
-import type { IncomingHttpHeaders as Http1Headers } from 'node:http';
+import { METHODS, type IncomingHttpHeaders as Http1Headers } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http2';
 import { httpErrors } from '../errors.ts';
 import type { RequestHead } from './http2-request.ts';
 
+/** Those that the parser of HTTP/1 accepts, without tunnels through the platform. */
+const ACCEPTED: ReadonlySet<string> = new Set(METHODS.filter((method) => method !== 'CONNECT'));
+
 /**
  * Writes the head of an HTTP/2 request as HTTP/1 would (RFC 9113, section 8.3.1, and RFC 9112): `Host` for
- * `:authority`, `Transfer-Encoding` for a body without a length, one `Cookie`. Throws INVALID_REQUEST if the request
- * names no host, or two.
+ * `:authority`, `Transfer-Encoding` for a body without a length, one `Cookie`. Throws INVALID_REQUEST for an
+ * unknown method, no host, or two.
  */
 export function toHttp1Head(
   given: IncomingHttpHeaders,
   raw: readonly string[],
   { hasBody }: { hasBody: boolean },
 ): RequestHead {
+  const method = given[':method'] ?? '';
+  if (!ACCEPTED.has(method)) throw invalid('method', 'it is unknown');
   const host = hostOf(given);
   const isUnmeasured = hasBody && given['content-length'] === undefined;
   const headers: Http1Headers = { host };
@@ -32,13 +37,16 @@ export function toHttp1Head(
     headers['transfer-encoding'] = 'chunked';
     rawHeaders.push('transfer-encoding', 'chunked');
   }
-  return { method: given[':method'] ?? 'GET', url: given[':path'] ?? '/', headers, rawHeaders };
+  return { method, url: given[':path'] ?? '/', headers, rawHeaders };
 }
 
 /** Different values could reach different places behind the platform. */
 function hostOf({ ':authority': authority, host }: IncomingHttpHeaders): string {
   const named = authority ?? host;
   if (named !== undefined && named !== '' && (host === undefined || host === named)) return named;
-  const reason = named === undefined || named === '' ? 'it is missing' : 'it differs from :authority';
-  throw httpErrors.INVALID_REQUEST({ details: { field: 'host', reason } });
+  throw invalid('host', named === undefined || named === '' ? 'it is missing' : 'it differs from :authority');
+}
+
+function invalid(field: string, reason: string): Error {
+  return httpErrors.INVALID_REQUEST({ details: { field, reason } });
 }
