@@ -17,7 +17,15 @@ import { type QuotaLimits, unlimitedQuotas } from '@svc/quotas';
 import { backgroundClock, type Clock, type DiskSpace } from '@svc/runtime';
 import { migrate, openDatabase, type Database } from '@svc/sql';
 import { createLogger, createMetrics, type Metrics } from '@svc/telemetry';
-import { fakeAccess, fakeAudit, temporaryFolder, type FakeAccess, type FakeAudit, type FakeCaller } from '@svc/testing';
+import {
+  fakeAccess,
+  fakeAudit,
+  selfSignedCertificate,
+  temporaryFolder,
+  type FakeAccess,
+  type FakeAudit,
+  type FakeCaller,
+} from '@svc/testing';
 import { createWebhookSender } from '@svc/webhooks';
 import { Value } from 'typebox/value';
 import { sandboxesConfigSchema, type SandboxesConfig } from '../../src/config.ts';
@@ -33,6 +41,8 @@ import { helperBinaries, SHARED_IMAGES } from './local-subject.ts';
 
 export interface TestPlatform {
   readonly url: string;
+  /** Of the listener with TLS and HTTP/2, if `http2` asks for one. */
+  readonly secureUrl: string;
   /** Port of the SSH listener; null unless `config.ssh` sets one. */
   readonly sshPort: number | null;
   /** The data folder, and the local driver's run folder for it. */
@@ -92,6 +102,8 @@ export interface TestPlatformOptions {
   readonly metrics?: () => Metrics;
   /** Overrides of the listener's limits, requested each time it opens. */
   readonly limits?: () => Partial<ListenerLimits>;
+  /** Opens a second listener with TLS, whose certificate signed itself, and HTTP/2. */
+  readonly http2?: true;
   /** Image to prepare before the tests; defaults to `debian`. */
   readonly prepare?: string;
   /** Public URL behind a proxy; defaults to the listener itself. */
@@ -123,6 +135,9 @@ export async function startPlatform(options: TestPlatformOptions = {}): Promise<
   return {
     get url() {
       return current.url;
+    },
+    get secureUrl() {
+      return current.secureUrl;
     },
     get sshPort() {
       return current.sshPort;
@@ -162,7 +177,13 @@ async function openOnce(
   audit: FakeAudit,
   config: SandboxesConfig,
   options: TestPlatformOptions,
-): Promise<{ url: string; sshPort: number | null; module: SandboxesModule; close(): Promise<void> }> {
+): Promise<{
+  url: string;
+  secureUrl: string;
+  sshPort: number | null;
+  module: SandboxesModule;
+  close(): Promise<void>;
+}> {
   const own = options.database === undefined ? openDatabase<unknown>({ file: join(folder, 'svc.db') }) : null;
   if (own !== null) await migrate(own, migrations);
   const database = options.database ?? own;
@@ -232,6 +253,9 @@ async function openOnce(
     ...(options.limits === undefined ? {} : { limits: options.limits() }),
   });
   url = `http://127.0.0.1:${await listener.listen(0, '127.0.0.1')}`;
+  const secure =
+    options.http2 === true ? createListener({ ...served, http2: true, tls: await selfSignedCertificate() }) : null;
+  const secureUrl = secure === null ? '' : `https://127.0.0.1:${await secure.listen(0, '127.0.0.1')}`;
   const sshPort = (await module.ssh?.listen(0, '127.0.0.1')) ?? null;
   const stop = new AbortController();
   await module.start(stop.signal);
@@ -239,12 +263,12 @@ async function openOnce(
   const close = async (): Promise<void> => {
     await module.close();
     rights.stop();
-    await listener.close(1000);
+    await Promise.all([listener.close(1000), secure?.close(1000)]);
     await member?.close();
     await app.close();
     await own?.close();
   };
-  return { url, sshPort, module, close: () => (closed ??= close()) };
+  return { url, secureUrl, sshPort, module, close: () => (closed ??= close()) };
 }
 
 async function request(

@@ -12,8 +12,8 @@ import { toHttp1Head } from './request-head.ts';
 import { StreamSocket } from './stream-socket.ts';
 
 /** What a client may send before a handler reads it: per stream, and per connection. */
-const STREAM_WINDOW_BYTES = 256 * 1024;
-const CONNECTION_WINDOW_BYTES = 1024 * 1024;
+const STREAM_WINDOW_BYTES = 1024 * 1024;
+const CONNECTION_WINDOW_BYTES = 2 * 1024 * 1024;
 /** Memory of one connection for frames and queued output; beyond it, new streams are refused. */
 const MAX_SESSION_MEMORY_MB = 16;
 /** Refused or invalid, a client gets this many of each before its connection ends. */
