@@ -145,7 +145,11 @@ async function openListeners(options: StartOptions, composition: Composition): P
   const http = config.http === 'off' ? 0 : await open(create(plain, '--port'), config.port, '--port');
   const { ca, ...tls } = await tlsMaterial(config, folder.tlsFolder, composition.secrets);
   endpoints.certifiedBy(ca);
-  const https = await open(create({ ...served, tls, http2: config.tls.http2 }, '--https-port'), config.https_port, '--https-port');
+  const https = await open(
+    create({ ...served, tls, http2: config.tls.http2 }, '--https-port'),
+    config.https_port,
+    '--https-port',
+  );
   await openMetrics(options, composition, create, open);
   const shares = { onRefused: refusals('internal.listen') };
   await openInternal(options, composition, { ...shared, shares }, open);

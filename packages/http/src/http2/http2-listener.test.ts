@@ -1,71 +1,14 @@
 import { once } from 'node:events';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { constants, type ClientHttp2Stream } from 'node:http2';
 import { Agent, request as request1 } from 'node:https';
-import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2';
 import { buffer, text } from 'node:stream/consumers';
 import { connect as connectTls } from 'node:tls';
-import { selfSignedCertificate, waitFor } from '@svc/testing';
+import { waitFor } from '@svc/testing';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createListener, type Listener, type ListenerOptions } from '../listener.ts';
+import { answerOf, dial, endAll, get, getOther, held, resetOf, start } from './testing/http2-peers.ts';
 
-const opened: Listener[] = [];
-const clients: ClientHttp2Session[] = [];
-
-afterEach(async () => {
-  for (const client of clients.splice(0)) client.destroy();
-  await Promise.all(opened.splice(0).map((listener) => listener.close(0)));
-});
-
-type Handler = ListenerOptions['handler'];
-
-async function start(options: Partial<ListenerOptions> = {}): Promise<{ listener: Listener; port: number }> {
-  const handler: Handler = (_request, response) => void response.end('ok');
-  const listener = createListener({ handler, http2: true, tls: await selfSignedCertificate(), ...options });
-  opened.push(listener);
-  return { listener, port: await listener.listen(0, '127.0.0.1') };
-}
-
-async function dial(port: number): Promise<ClientHttp2Session> {
-  const client = connect(`https://localhost:${port}`, { rejectUnauthorized: false, host: '127.0.0.1' });
-  client.on('error', () => undefined); // several tests cut the connection
-  clients.push(client);
-  await once(client, 'remoteSettings');
-  return client;
-}
-
-interface Answer {
-  headers: Record<string, unknown>;
-  body: string;
-  trailers: Record<string, unknown>;
-}
-
-/** Rejects if the stream is reset. */
-async function answerOf(stream: ClientHttp2Stream): Promise<Answer> {
-  let trailers = {};
-  stream.on('trailers', (given: object) => (trailers = given));
-  const [headers] = (await once(stream, 'response')) as [Record<string, unknown>];
-  return { headers, body: await text(stream), trailers };
-}
-
-async function get(client: ClientHttp2Session, path = '/', headers = {}): Promise<Answer> {
-  return answerOf(client.request({ ':path': path, ...headers }));
-}
-
-/** Resolves to the code of RST_STREAM. */
-async function resetOf(stream: ClientHttp2Stream): Promise<number> {
-  stream.on('error', () => undefined).resume();
-  await new Promise((resolve) => void stream.once('close', resolve));
-  return stream.rstCode;
-}
-
-/** A handler that holds its exchanges until the test handles them. */
-function held(): { handler: Handler; next(): Promise<{ request: IncomingMessage; response: ServerResponse }> } {
-  const waiting: { request: IncomingMessage; response: ServerResponse }[] = [];
-  return {
-    handler: (request, response) => void waiting.push({ request, response }),
-    next: () => waitFor(() => waiting.shift()),
-  };
-}
+afterEach(endAll);
 
 describe('the protocol', () => {
   it('is what the client offers: HTTP/2, or HTTP/1.1 as before', async () => {
@@ -147,11 +90,11 @@ describe('a request', () => {
   it('streams its body, with its trailers, and counts as chunked without a length', async () => {
     const seen: unknown[] = [];
     const { port } = await start({
-      handler: async (request, response) => {
-        const body = await buffer(request);
-        seen.push(body.length, request.complete, request.headers['transfer-encoding'], request.trailers);
-        response.end();
-      },
+      handler: (request, response) =>
+        void buffer(request).then((body) => {
+          seen.push(body.length, request.complete, request.headers['transfer-encoding'], request.trailers);
+          response.end();
+        }),
     });
     const client = await dial(port);
     const stream = client.request({ ':method': 'POST' }, { waitForTrailers: true });
@@ -204,19 +147,13 @@ describe('a request', () => {
     const stream = client.request({ ':method': 'PUT' });
     stream.end(Buffer.alloc(4_000_000));
     const { request, response } = await requests.next();
-    expect((await get2(client, requests)).body).toBe('other');
+    expect((await getOther(client, requests)).body).toBe('other');
     expect(request.socket.bytesRead).toBe(0);
     expect((await buffer(request)).length).toBe(4_000_000);
     response.end('done');
     expect((await answerOf(stream)).body).toBe('done');
   });
 });
-
-async function get2(client: ClientHttp2Session, requests: ReturnType<typeof held>): Promise<Answer> {
-  const stream = client.request({ ':path': '/other' });
-  (await requests.next()).response.end('other');
-  return answerOf(stream);
-}
 
 describe('a response', () => {
   it('drops what belongs to HTTP/1 connections, and keeps the rest', async () => {
@@ -279,7 +216,7 @@ describe('a response', () => {
       writtenBytes += chunk.length;
       await new Promise(setImmediate);
     }
-    expect((await get2(client, requests)).body).toBe('other');
+    expect((await getOther(client, requests)).body).toBe('other');
     expect(response.writableNeedDrain).toBe(true);
     response.end();
     const read = await buffer(stream);
@@ -329,114 +266,6 @@ describe('a response', () => {
     stream.close(constants.NGHTTP2_CANCEL);
     await closed;
     expect([response.destroyed, response.writableFinished]).toEqual([true, false]);
-    expect((await get2(client, requests)).body).toBe('other');
-  });
-});
-
-describe('slow clients', () => {
-  it('that say nothing after the handshake are cut', async () => {
-    const { listener, port } = await start({ limits: { headersTimeoutMs: 200 } });
-    const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, ALPNProtocols: ['h2'] });
-    socket.on('error', () => undefined).resume();
-    await once(socket, 'close');
-    await waitFor(() => listener.connectionCount() === 0);
-  });
-
-  it('that keep a connection without using it are told and closed, whatever they ping', async () => {
-    const { listener, port } = await start({ limits: { keepAliveTimeoutMs: 200 } });
-    const client = await dial(port);
-    expect((await get(client)).body).toBe('ok');
-    const pinging = setInterval(() => client.destroyed || client.ping(() => undefined), 20);
-    const [code] = (await once(client, 'goaway')) as [number];
-    clearInterval(pinging);
-    expect(code).toBe(constants.NGHTTP2_NO_ERROR);
-    await waitFor(() => listener.connectionCount() === 0);
-  });
-
-  it('that stop in the middle of a body lose that stream only', async () => {
-    const requests = held();
-    const { port } = await start({ handler: requests.handler, limits: { idleTimeoutMs: 200 } });
-    const client = await dial(port);
-    const stream = client.request({ ':method': 'PUT' });
-    stream.write('half');
-    const reset = resetOf(stream);
-    const { request } = await requests.next();
-    await expect(buffer(request)).rejects.toThrow(/aborted|Premature close/);
-    expect(await reset).toBe(constants.NGHTTP2_INTERNAL_ERROR);
-    expect((await get2(client, requests)).body).toBe('other');
-  });
-
-  it('may be silent on a stream whose handler allows it', async () => {
-    const requests = held();
-    const { port } = await start({ handler: requests.handler, limits: { idleTimeoutMs: 100 } });
-    const client = await dial(port);
-    const stream = client.request({});
-    const { request, response } = await requests.next();
-    request.socket.setTimeout(0);
-    const other = client.request({});
-    await requests.next();
-    await resetOf(other); // its time is over
-    response.end('late');
-    expect((await answerOf(stream)).body).toBe('late');
-  });
-
-  it('that drip a body are cut, however regularly a byte comes', async () => {
-    const requests = held();
-    const limits = { minBodyBytesPerSecond: 1_000, bodyRateWindowMs: 100 };
-    const { port } = await start({ handler: requests.handler, limits });
-    const stream = (await dial(port)).request({ ':method': 'PUT' });
-    const dripping = setInterval(() => stream.writable && stream.write('.'), 5);
-    const reset = resetOf(stream);
-    const { request } = await requests.next();
-    await expect(buffer(request)).rejects.toThrow(/aborted|Premature close/);
-    clearInterval(dripping);
-    await reset;
-  });
-});
-
-describe('closing', () => {
-  it('announces itself first: clients are told, what is under way goes on, and new connections are accepted', async () => {
-    const requests = held();
-    const { listener, port } = await start({ handler: requests.handler });
-    const client = await dial(port);
-    const stream = client.request({});
-    const { response } = await requests.next();
-    const told = once(client, 'goaway');
-    listener.announceClose();
-    await told;
-    response.end('whole');
-    expect((await answerOf(stream)).body).toBe('whole');
-    await waitFor(() => listener.connectionCount() === 0);
-    const late = await dial(port);
-    const lateTold = once(late, 'goaway');
-    expect((await get2(late, requests)).body).toBe('other');
-    await lateTold;
-  });
-
-  it('closes idle connections, and waits for streams', async () => {
-    const requests = held();
-    const { listener, port } = await start({ handler: requests.handler });
-    const [idle, busy] = [await dial(port), await dial(port)];
-    const stream = busy.request({});
-    const { response } = await requests.next();
-    const idleClosed = once(idle, 'close');
-    const closed = listener.close(60_000);
-    await idleClosed;
-    await waitFor(() => listener.connectionCount() === 1);
-    response.end('done');
-    expect((await answerOf(stream)).body).toBe('done');
-    await closed;
-    expect(listener.connectionCount()).toBe(0);
-  });
-
-  it('cuts at the deadline what does not end', async () => {
-    const requests = held();
-    const { listener, port } = await start({ handler: requests.handler });
-    const stream = (await dial(port)).request({});
-    await requests.next();
-    const reset = resetOf(stream);
-    await listener.close(50);
-    await reset;
-    expect(listener.connectionCount()).toBe(0);
+    expect((await getOther(client, requests)).body).toBe('other');
   });
 });

@@ -151,19 +151,13 @@ export class Http2Response extends Writable {
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    if (!this.#isHeadOut) this.#sendHead(false);
-    if (this.#hasNoBody) done();
-    else if (this.#isLast) this.#stream.end(chunk, this.#whenSent(done));
-    else this.#stream.write(chunk, this.#whenSent(done));
+    this.#pass(chunk, done);
   }
 
   override _writev(chunks: { chunk: Buffer }[], done: (error?: Error | null) => void): void {
     const last = chunks.length - 1;
     this.#stream.cork();
-    for (const [index, { chunk }] of chunks.entries()) {
-      if (index === last) this._write(chunk, 'utf8', done);
-      else this._write(chunk, 'utf8', () => undefined);
-    }
+    for (const [index, { chunk }] of chunks.entries()) this.#pass(chunk, index === last ? done : () => undefined);
     this.#stream.uncork();
   }
 
@@ -177,6 +171,13 @@ export class Http2Response extends Writable {
     // A client must not take what it received so far for the whole response.
     if (!this.writableFinished) this.socket.destroy();
     done();
+  }
+
+  #pass(chunk: Buffer, done: (error?: Error | null) => void): void {
+    if (!this.#isHeadOut) this.#sendHead(false);
+    if (this.#hasNoBody) done();
+    else if (this.#isLast) this.#stream.end(chunk, this.#whenSent(done));
+    else this.#stream.write(chunk, this.#whenSent(done));
   }
 
   /** If the client left, `close` comes before the error, so that the response looks closed, not failed, as in HTTP/1. */

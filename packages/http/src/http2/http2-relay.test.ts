@@ -1,0 +1,80 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { BlockMemory, type LendingStream } from '@svc/bytes';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { PlainConnections } from '../relay/plain-connections.ts';
+import { endToEndHeaders } from '../relay/relay-headers.ts';
+import { isPlain, relayPlain } from '../relay/relay-plain.ts';
+import { relayRequest } from '../relay/relay-request.ts';
+import { answerOf, dial, endAll, get, resetOf, start } from './testing/http2-peers.ts';
+
+let backend: Server;
+let port: number;
+let answer: string;
+let received: string;
+
+const memory = new BlockMemory();
+
+beforeEach(async () => {
+  received = '';
+  backend = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.on('data', (bytes) => {
+      received += bytes.toString('latin1');
+      if (received.endsWith('\r\n\r\n')) socket.end(answer);
+    });
+  });
+  await once(backend.listen(0, '127.0.0.1'), 'listening');
+  const to = { host: '127.0.0.1', port: (backend.address() as AddressInfo).port }; // a TCP listener
+  const open = (): LendingStream => {
+    const socket = connect(to);
+    const lend = (take: (bytes: Buffer) => boolean): void => {
+      socket.on('data', (bytes) => void take(bytes));
+    };
+    return Object.assign(socket, { memory, lend, lendMore: () => undefined });
+  };
+  const connections = new PlainConnections(open, 60_000);
+  const front = await start({
+    handler: (request, response) => {
+      const target = { path: request.url ?? '/', headers: endToEndHeaders(request), timeoutMs: 30_000 };
+      const relayed = isPlain(request)
+        ? relayPlain(request, response, { ...target, connections })
+        : relayRequest(request, response, { ...target, agent: false, connection: to });
+      relayed.catch(() => void response.writeHead(502).end());
+    },
+  });
+  ({ port } = front);
+});
+afterEach(async () => {
+  await endAll();
+  await new Promise((done) => backend.close(done));
+});
+
+const HEAD = 'HTTP/1.1 201 Made By Hand\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\nETag: 1\r\nETag: 1\r\n';
+
+it('relays a plain request to a server of HTTP/1, whose answer has headers that HTTP/2 forbids', async () => {
+  answer = `${HEAD}Connection: close\r\nContent-Length: 4\r\n\r\nbody`;
+  const { headers, body } = await get(await dial(port), '/a', { ':authority': 'svc.test', cookie: ['x=1', 'y=2'] });
+  expect(received).toMatch(/^GET \/a HTTP\/1\.1\r\nhost: svc\.test\r\ncookie: x=1; y=2\r\n/);
+  expect(headers).toMatchObject({ ':status': 201, 'set-cookie': ['a=1', 'b=2'] });
+  expect(body).toBe('body');
+});
+
+it('relays a body without a length in chunks, and trailers in both directions', async () => {
+  answer = `${HEAD}Transfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n4\r\nbody\r\n0\r\nX-Sum: 4\r\n\r\n`;
+  const stream = (await dial(port)).request({ ':method': 'POST', te: 'trailers' }, { waitForTrailers: true });
+  stream.once('wantTrailers', () => stream.sendTrailers({ 'x-in': '1' }));
+  stream.end('given');
+  expect(await answerOf(stream)).toMatchObject({ body: 'body', trailers: { 'x-sum': '4' } });
+  expect(received).toContain('Transfer-Encoding: chunked\r\n');
+  expect(received).toMatch(/\r\n5\r\ngiven\r\n0\r\nx-in: 1\r\n\r\n$/);
+});
+
+it.each(['GET', 'POST'])('passes on that the answer to %s is cut short', async (method) => {
+  answer = `${HEAD}Content-Length: 1000\r\n\r\npart`;
+  const stream = (await dial(port)).request({ ':method': method, 'content-length': '0' });
+  stream.end();
+  expect(await resetOf(stream)).not.toBe(0);
+  await text(stream).catch(() => undefined);
+});
