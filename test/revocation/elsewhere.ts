@@ -46,7 +46,10 @@ export const OTHER_HOLDERS: Readonly<Record<string, Reason>> = {
 /** Every listener of the platform, and what of it is in the table. */
 export const LISTENERS: Readonly<Record<ListenFlag, Reason>> = {
   '--port': { why: 'has the routes and upgrades of the tables', see: [OF_THE_GUARD] },
-  '--https-port': { why: 'has the same handlers as the listener without TLS', see: ['apps/platform/src/start.ts'] },
+  '--https-port': {
+    why: 'has the same handlers as the listener without TLS; a stream of HTTP/2 is cut like a connection',
+    see: ['apps/platform/src/start.ts', 'test/system/http2.system.test.ts'],
+  },
   '--s3-port': { why: 'has the channels of access keys', see: ['test/revocation/store-channels.ts'] },
   '--s3-https-port': { why: 'has the same handlers as the listener without TLS', see: ['apps/platform/src/start.ts'] },
   'metrics.port': {
