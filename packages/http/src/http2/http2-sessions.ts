@@ -5,7 +5,6 @@ import { toAppError } from '@svc/errors';
 import type { ListenerLimits } from '../listener-limits.ts';
 import type { ErrorRenderer } from '../renderers.ts';
 import { resolveRequestId } from '../request-id.ts';
-import { discardRest } from './discard-rest.ts';
 import { Http2Request } from './http2-request.ts';
 import { Http2Response } from './http2-response.ts';
 import { toHttp1Head } from './request-head.ts';
@@ -26,6 +25,9 @@ const RESETS_PER_SECOND = 50;
 const FAREWELL_MS = 1_000;
 /** Detects dead peers of streams that may be silent. */
 const KEEP_ALIVE_MS = 30_000;
+/** How much of an unwanted body is still read, so that a client that is still sending can read its response. */
+const LINGER_BYTES = 1024 * 1024;
+const LINGER_MS = 2_000;
 /** No stream id is greater: this GOAWAY announces the end, and still accepts what is under way (RFC 9113, 6.8). */
 const LAST_STREAM_ID = 2 ** 31 - 1;
 
@@ -101,7 +103,7 @@ export class Http2Sessions {
    */
   announceClose(): void {
     this.#isLeaving = true;
-    for (const connection of this.#connections.values()) tell(connection);
+    for (const connection of this.#connections.values()) announceEnd(connection);
   }
 
   #begin(
@@ -119,7 +121,7 @@ export class Http2Sessions {
       else this.#endWhenIdle(connection, this.#options.limits.keepAliveTimeoutMs);
     });
     stream.setTimeout(this.#options.limits.idleTimeoutMs);
-    if (this.#isLeaving) tell(connection);
+    if (this.#isLeaving) announceEnd(connection);
     this.#serve(connection, stream, headers, raw);
   }
 
@@ -163,7 +165,7 @@ export class Http2Sessions {
 }
 
 /** Ends an idle connection. Asks the client of a busy one to open no streams, and refuses them once it has read that. */
-function tell(connection: Connection): void {
+function announceEnd(connection: Connection): void {
   const { session, socket } = connection;
   if (connection.isTold || session.closed || session.destroyed) return;
   connection.isTold = true;
@@ -186,4 +188,28 @@ function end({ session, socket }: Connection): void {
   if (!session.destroyed) session.close();
   const cut = setTimeout(() => socket.destroy(), FAREWELL_MS);
   socket.once('close', () => clearTimeout(cut));
+}
+
+/**
+ * After a response that did not wait for the whole body, reads the rest for a while, then asks the client to stop: RST_STREAM
+ * with NO_ERROR leaves the response valid (RFC 9113, section 8.1).
+ */
+function discardRest(stream: ServerHttp2Stream, request: Http2Request, response: Http2Response): void {
+  response.once('finish', () => {
+    if (request.complete || stream.closed) return;
+    const stop = (): void => {
+      clearTimeout(timer);
+      stream.off('data', onData);
+      if (!stream.closed) stream.close(constants.NGHTTP2_NO_ERROR);
+    };
+    let leftBytes = LINGER_BYTES;
+    const onData = (chunk: Buffer): void => {
+      leftBytes -= chunk.length;
+      if (leftBytes < 0) stop();
+    };
+    const timer = setTimeout(stop, LINGER_MS);
+    stream.once('close', () => clearTimeout(timer));
+    request.resume();
+    stream.on('data', onData);
+  });
 }
