@@ -1,9 +1,9 @@
 // Command sandbox-agent is one static binary with several jobs, named by its first argument:
 //
 //	init    inside a sandbox, as PID 1: processes, PTYs and files over one framed connection (PROTOCOL.md)
-//	bridge  inside a sandbox, started by its engine: connects standard input and output to `init --bridged`
+//	bridge  inside a sandbox, started by its engine: connects standard input and output to `init --bridged|--limited`
 //	halt    inside a sandbox, started by its engine: ends every process except the helper
-//	install in an init container of a sandbox's pod: copies this program into a volume
+//	install in an init container of a sandbox's pod: copies this program and the sandbox's limits into a volume
 //	probe   in a pod of its own: checks that addresses are reachable or blocked
 //	host    next to the platform, as root: mounts, namespaces, cgroups and runtime calls of the local driver
 //	unpack  next to the platform, as root: unpacks one image layer from standard input into a folder
@@ -43,7 +43,8 @@ func main() {
 			}
 			servesVolume = plan.Root != ""
 		}
-		os.Exit(agent.Run(how == "--bridged", servesVolume))
+		isLimited := how == "--limited"
+		os.Exit(agent.Run(agent.Options{Bridged: isLimited || how == "--bridged", Limited: isLimited, ServesVolume: servesVolume}))
 	case "bridge":
 		os.Exit(bridge.Run())
 	case "halt":
@@ -61,7 +62,7 @@ func main() {
 	case "pack":
 		os.Exit(pack.Run(os.Args[2:]))
 	default:
-		os.Stderr.WriteString("usage: sandbox-agent init [--bridged | --boot] | bridge | halt GRACE-MS | install FILE | " +
+		os.Stderr.WriteString("usage: sandbox-agent init [--bridged | --limited | --boot] | bridge | halt GRACE-MS | install FILE [LIMITS] | " +
 			"probe reached|blocked SECONDS ADDRESS:PORT... | host --run DIR | " +
 			"unpack FOLDER MAX-BYTES MAX-ENTRIES | layer DISK | pack LAYER...\n")
 		os.Exit(2)

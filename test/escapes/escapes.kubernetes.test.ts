@@ -6,7 +6,7 @@ import { TEST_IMAGE } from '../kubernetes/agent-fixture.ts';
 import { helmRequirement, type Kubernetes, kubernetesRequirement, startKubernetes } from '../kubernetes/index.ts';
 import { createSandboxNamespace, HELPER_IMAGE, type SandboxNamespace } from '../kubernetes/sandbox-namespace.ts';
 import { escapeTable } from './escape-table.ts';
-import { LEFT_ON_PODS, OPEN_ON_PODS } from './on-pods.ts';
+import { LEFT_ON_PODS } from './on-pods.ts';
 
 const reason = (await kubernetesRequirement()) ?? (await helmRequirement());
 const title = 'the escape table on the Kubernetes driver';
@@ -37,6 +37,6 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       return { driver, spec: (each) => sampleSpec(each), again: () => again(), dispose };
     },
     { count: 60_000, diskMb: 16 },
-    { open: OPEN_ON_PODS, leaves: LEFT_ON_PODS },
+    { leaves: LEFT_ON_PODS },
   );
 });

@@ -3,7 +3,7 @@ import type { EscapeGroup } from './escape-table.ts';
 import { fileCases } from './file-cases.ts';
 import { kernelCases } from './kernel-cases.ts';
 import { networkCases } from './network-cases.ts';
-import { LEFT_ON_PODS, OPEN_ON_PODS } from './on-pods.ts';
+import { LEFT_ON_PODS } from './on-pods.ts';
 import { WITHIN_GVISOR } from './own-kernel.ts';
 import { processCases } from './process-cases.ts';
 import { resourceCases } from './resource-cases.ts';
@@ -30,9 +30,8 @@ export function renderEscapesPage(): string {
     `What a program in a sandbox may try, and how each driver answers. The tests attempt all ${total} on the \`local\` and the \`docker\``,
     'driver, and behind gVisor on the `local` driver. They fail when one succeeds; each attempt has a control that succeeds where nothing',
     'holds it. gVisor answers some of them by its own kernel, which serves one sandbox alone: these *stay within* the sandbox. Pods of the',
-    'driver `kubernetes` have the seccomp profile of their container runtime instead of ours, here that of containerd 1.6: what it allows is',
-    '*open*. Pods are not tried with the groups marked `-`, because the cluster decides about them: its network plugin, the `podPidsLimit`, and',
-    'evictions ([sandboxes-on-kubernetes.md](sandboxes-on-kubernetes.md#isolation)).',
+    'driver `kubernetes` are not tried with the groups marked `-`, because the cluster decides about them: its network plugin, the',
+    '`podPidsLimit`, and evictions ([sandboxes-on-kubernetes.md](sandboxes-on-kubernetes.md#isolation)).',
     '',
     '```sh',
     './svc test escapes.local        # on this machine, as root',
@@ -53,16 +52,12 @@ export function renderEscapesPage(): string {
     for (const { title } of cases) {
       const within = WITHIN_GVISOR[title];
       const gvisor = within === undefined ? 'refused' : `stays within: ${within}`;
-      lines.push(`| ${title.replaceAll('|', '\\|')} | refused | refused | ${gvisor} | ${onPods(title, group)} |`);
+      lines.push(
+        `| ${title.replaceAll('|', '\\|')} | refused | refused | ${gvisor} | ${LEFT_ON_PODS.includes(group) ? '-' : 'refused'} |`,
+      );
     }
   }
   return `${lines.join('\n')}\n`;
-}
-
-function onPods(title: string, group: EscapeGroup): string {
-  if (LEFT_ON_PODS.includes(group)) return '-';
-  const open = OPEN_ON_PODS[title];
-  return open === undefined ? 'refused' : `open: ${open}`;
 }
 
 if (process.argv[1] === import.meta.filename) process.stdout.write(renderEscapesPage());

@@ -1,18 +1,23 @@
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { driverContract, type ContractSubject, type TestedCapability } from '@svc/sandboxes/testing/driver-contract';
+import { TRANSFER_WINDOW_BYTES } from '@svc/sandboxes/testing/frames';
 import { kubernetesSubject, type KubernetesSubject } from '@svc/sandboxes/testing/kubernetes-subject';
 import { runInSandbox } from '@svc/sandboxes/testing/run-in-sandbox';
 import { runningContract } from '@svc/sandboxes/testing/running-contract';
 import { sampleSpec } from '@svc/sandboxes/testing/sample-spec';
 import { skippedTitle, temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildProbe } from '../escapes/build-probe.ts';
 import { TEST_IMAGE } from './agent-fixture.ts';
 import { helmRequirement, type Kubernetes, kubernetesRequirement, startKubernetes } from './index.ts';
 import { createSandboxNamespace, HELPER_IMAGE, type SandboxNamespace } from './sandbox-namespace.ts';
 
 /** RuntimeClasses have no namespace, so each run has its own. */
 const RUNTIME_CLASS = `svc-${randomUUID().slice(0, 8)}`;
+/** Programs of the runtime that a sandbox attempts to trace. */
+const NEWCOMERS = 15;
 const LACKS: readonly TestedCapability[] = [
   'disk_limit',
   'disk_usage',
@@ -231,6 +236,35 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       expect(stdout).not.toContain('KUBERNETES');
       expect(stdout.endsWith('privileges\n')).toBe(true);
     } finally {
+      await dispose();
+    }
+  });
+
+  it('lets programs trace nothing that the runtime starts among them, so that none acts without the filter', async () => {
+    const { driver, dispose } = subject('traced');
+    const spec = sampleSpec('traced');
+    const probe = await buildProbe();
+    try {
+      await driver.open();
+      await driver.create(spec, signal());
+      await driver.start(spec, signal());
+      const connection = await driver.connect(spec.id, signal());
+      const upload = connection.start(
+        { op: 'file.write', path: '/root/probe', mode: 0o755 },
+        { inputWindowBytes: TRANSFER_WINDOW_BYTES },
+      );
+      await upload.write(await readFile(probe.file));
+      upload.finishInput();
+      expect(await upload.outcome).toMatchObject({ ok: true });
+      const attack = runInSandbox(connection, ['/root/probe', 'trace-newcomers', '/root/enough']);
+      for (let count = 0; count < NEWCOMERS; count += 1) await (await driver.connect(spec.id, signal())).close();
+      await runInSandbox(connection, ['touch', '/root/enough']);
+      const { stdout } = await attack;
+      await connection.close();
+      expect(stdout).toMatch(/^refused: none of \d+\n$/);
+      expect(Number(/\d+/.exec(stdout)?.[0])).toBeGreaterThanOrEqual(NEWCOMERS);
+    } finally {
+      await probe.remove();
       await dispose();
     }
   });

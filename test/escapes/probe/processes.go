@@ -25,6 +25,21 @@ var processAttacks = map[string]attack{
 		}
 		return syscall.PtraceAttach(pid)
 	},
+	// trace-newcomers FILE: any process that comes from outside, as soon as it appears, until the file exists.
+	"trace-newcomers": func(arguments []string) error {
+		seen := map[int]bool{}
+		for {
+			for _, pid := range newcomers() {
+				seen[pid] = true
+				if err := syscall.PtraceAttach(pid); err == nil {
+					return nil
+				}
+			}
+			if _, err := os.Stat(arguments[0]); err == nil {
+				return fmt.Errorf("none of %d", len(seen))
+			}
+		}
+	},
 	"sleep": func([]string) error { select {} },
 	"kill":  func(arguments []string) error { return syscall.Kill(numberOf(arguments), syscall.SIGKILL) },
 	// privileges: whether a program may gain some.
@@ -79,6 +94,28 @@ var processAttacks = map[string]attack{
 		}
 		return nil
 	},
+}
+
+// newcomers are the processes whose parent is outside, except the first one.
+func newcomers() []int {
+	var found []int
+	entries, _ := os.ReadDir("/proc")
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil || pid == 1 {
+			continue
+		}
+		content, err := os.ReadFile("/proc/" + entry.Name() + "/stat")
+		if err != nil {
+			continue
+		}
+		// The name in parentheses may contain anything.
+		after := string(content[strings.LastIndexByte(string(content), ')')+1:])
+		if fields := strings.Fields(after); len(fields) > 1 && fields[1] == "0" {
+			found = append(found, pid)
+		}
+	}
+	return found
 }
 
 func numberOf(arguments []string) int {

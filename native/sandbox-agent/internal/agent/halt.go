@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"svc.dev/sandbox-agent/internal/limits"
 )
 
 const (
@@ -36,6 +38,10 @@ func Halt(arguments []string) int {
 		return 1
 	}
 	hideFromSandbox()
+	if err := limits.Apply(false); err != nil {
+		os.Stderr.WriteString("sandbox-agent: the limits of the sandbox: " + err.Error() + "\n")
+		return 1
+	}
 	signalOthers()
 	if waitAlone(grace) {
 		return 0

@@ -3,17 +3,29 @@ package agent
 import (
 	"io"
 	"os"
+	"path/filepath"
+
+	"svc.dev/sandbox-agent/internal/limits"
 )
 
 const programMode = 0o555
 
-// Install atomically copies this program to the given file. An init container uses it to put the helper into a volume.
+// Install atomically copies this program to the given file, after the limits of the sandbox, if there are any. An init
+// container uses it to put the helper into a volume.
 func Install(arguments []string) int {
-	if len(arguments) != 1 {
-		os.Stderr.WriteString("usage: sandbox-agent install FILE\n")
+	if len(arguments) != 1 && len(arguments) != 2 {
+		os.Stderr.WriteString("usage: sandbox-agent install FILE [LIMITS]\n")
 		return 2
 	}
-	if err := copyProgram(arguments[0]); err != nil {
+	target := arguments[0]
+	var err error
+	if len(arguments) == 2 {
+		err = limits.Write(filepath.Dir(target), []byte(arguments[1]))
+	}
+	if err == nil {
+		err = copyProgram(target)
+	}
+	if err != nil {
 		os.Stderr.WriteString("sandbox-agent: " + err.Error() + "\n")
 		return 1
 	}

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"svc.dev/sandbox-agent/internal/bridge"
+	"svc.dev/sandbox-agent/internal/limits"
 	"svc.dev/sandbox-agent/internal/reap"
 )
 
@@ -32,10 +33,19 @@ const (
 // may have mounted. There are only files, and no programs.
 var servesVolume bool
 
-// Run serves until SIGTERM or a shutdown request, and returns the exit code of the sandbox's PID 1. With `bridged` it
-// creates the socket for `sandbox-agent bridge` itself.
-func Run(bridged, ofVolume bool) int {
-	servesVolume = ofVolume
+// Options are what the engine of a sandbox leaves to the helper.
+type Options struct {
+	// Bridged makes it create the socket for `sandbox-agent bridge` itself.
+	Bridged bool
+	// Limited makes it restrict the sandbox by the limits beside this program.
+	Limited bool
+	// ServesVolume says that its root is a volume.
+	ServesVolume bool
+}
+
+// Run serves until SIGTERM or a shutdown request, and returns the exit code of the sandbox's PID 1.
+func Run(options Options) int {
+	servesVolume = options.ServesVolume
 	if os.Getpid() != 1 { // shutdown ends every other process, which must never mean a whole machine
 		os.Stderr.WriteString("sandbox-agent: init must run as PID 1 of a sandbox\n")
 		return 1
@@ -45,13 +55,19 @@ func Run(bridged, ofVolume bool) int {
 	debug.SetMemoryLimit(memoryGoal)
 	hideFromSandbox()
 	forgetCluster()
-	listener, err := listen(bridged)
+	if options.Limited {
+		if err := limits.Apply(true); err != nil {
+			os.Stderr.WriteString("sandbox-agent: the limits of the sandbox: " + err.Error() + "\n")
+			return 1
+		}
+	}
+	listener, err := listen(options.Bridged)
 	if err != nil {
 		os.Stderr.WriteString("sandbox-agent: " + err.Error() + "\n")
 		return 1
 	}
 	a := &agent{listener: listener, reaper: reap.New(), sessionTable: newSessionTable(), processes: newProcessTable(), quit: make(chan struct{})}
-	if bridged {
+	if options.Bridged {
 		a.admits = bridge.FromOutside
 	}
 	terminate := make(chan os.Signal, 1)

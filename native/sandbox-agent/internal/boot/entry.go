@@ -9,6 +9,6 @@ var entered byte
 
 // entry is the program's entry point (`-E` in ./build). It runs before Go's runtime, and thus before a second thread
 // exists. Later, each of these calls must be made on every thread, which interrupts all of them: about forty times,
-// half the work of a sandbox's first process. Isolation does not depend on it: dropPrivileges does what it left out,
+// half the work of a sandbox's first process. Isolation does not depend on it: Restrict does what it left out,
 // and the state of every thread is verified at the end.
 func entry()

@@ -147,7 +147,7 @@ func enter(p *Plan, mounts []int) error {
 			}
 		}
 	}
-	if err := dropPrivileges(p); err != nil || p.Root == "" {
+	if err := Restrict(p.Capabilities, p.Filter); err != nil || p.Root == "" {
 		return err
 	}
 	return enterRoot(p.Root)

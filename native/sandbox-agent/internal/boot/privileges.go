@@ -27,10 +27,11 @@ var capabilityNumbers = map[string]uint{
 	"CAP_AUDIT_WRITE": unix.CAP_AUDIT_WRITE, "CAP_SETFCAP": unix.CAP_SETFCAP,
 }
 
-// dropPrivileges permanently drops the privileges that no sandbox may have from every thread, and verifies the result.
-func dropPrivileges(p *Plan) error {
+// Restrict permanently drops the privileges that no sandbox may have from every thread, installs the filter of system
+// calls, an array of struct sock_filter, and verifies the result.
+func Restrict(capabilities []string, filter []byte) error {
 	kept := uint64(0)
-	for _, name := range p.Capabilities {
+	for _, name := range capabilities {
 		number, known := capabilityNumbers[name]
 		if !known {
 			return errors.New("unknown capability " + name)
@@ -57,10 +58,10 @@ func dropPrivileges(p *Plan) error {
 	if err := kernel.Capset(kept); err != nil {
 		return failed("set capabilities", err)
 	}
-	if len(p.Filter) == 0 || len(p.Filter)%unix.SizeofSockFilter != 0 {
-		return errors.New("the plan has no seccomp filter")
+	if len(filter) == 0 || len(filter)%unix.SizeofSockFilter != 0 {
+		return errors.New("there is no seccomp filter")
 	}
-	if err := kernel.Filter(p.Filter); err != nil {
+	if err := kernel.Filter(filter); err != nil {
 		return failed("install the seccomp filter", err)
 	}
 	return verify(kept)

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"svc.dev/sandbox-agent/internal/limits"
 )
 
 // SocketName is abstract: it belongs to the sandbox's own network namespace and has no file that could be replaced.
@@ -66,6 +68,10 @@ func FromOutside(fd int) bool {
 func Run() int {
 	runtime.GOMAXPROCS(1) // threads count toward the sandbox's limit
 	_ = unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+	if err := limits.Apply(false); err != nil {
+		os.Stderr.WriteString("sandbox-agent: the limits of the sandbox: " + err.Error() + "\n")
+		return 1
+	}
 	fd, err := connect()
 	if err != nil {
 		os.Stderr.WriteString("sandbox-agent: " + err.Error() + "\n")

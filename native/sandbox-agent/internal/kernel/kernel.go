@@ -4,6 +4,7 @@
 package kernel
 
 import (
+	"errors"
 	"syscall"
 	"unsafe"
 
@@ -44,14 +45,20 @@ func Capset(kept uint64) error {
 	return orNil(errno)
 }
 
-// Filter installs a seccomp filter on every thread: a non-empty array of struct sock_filter.
+// errDiffering means that a thread has a filter of its own, so that not every thread can have the new one.
+var errDiffering = errors.New("a thread has another filter")
+
+// Filter installs a seccomp filter on every thread, or on none: a non-empty array of struct sock_filter.
 func Filter(instructions []byte) error {
 	program := unix.SockFprog{
 		Len:    uint16(len(instructions) / unix.SizeofSockFilter),
 		Filter: (*unix.SockFilter)(unsafe.Pointer(&instructions[0])),
 	}
-	_, _, errno := syscall.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC,
+	thread, _, errno := syscall.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC,
 		uintptr(unsafe.Pointer(&program)))
+	if errno == 0 && thread != 0 {
+		return errDiffering
+	}
 	return orNil(errno)
 }
 

@@ -18,6 +18,8 @@ export type PodState = 'filling' | 'stopped' | 'running' | 'paused';
 
 export const POD = { apiVersion: 'v1', kind: 'Pod' } as const;
 export const SANDBOX_CONTAINER = 'sandbox';
+/** The init container that brings in the helper. */
+export const HELPER_CONTAINER = 'helper';
 /** Name of the manager of the fields that we change. */
 export const FIELD_MANAGER = 'svc-sandboxes';
 

@@ -1,5 +1,7 @@
 import { fieldAt } from '@svc/kube';
 import { describe, expect, it } from 'vitest';
+import { CAPABILITIES } from '../local/oci-config.ts';
+import { seccompProfile } from '../local/seccomp-profile.ts';
 import { podName } from './names.ts';
 import { probePod, sandboxPod, type SandboxPodOptions } from './pod-request.ts';
 import type { SandboxSpec } from '../../../domain/driver.ts';
@@ -48,8 +50,9 @@ describe('the pod of a sandbox', () => {
       '/.sandbox/agent',
       'install',
       '/install/agent',
+      expect.any(String),
     ]);
-    expect(fieldAt(container, 'command')).toEqual(['/.sandbox/agent', 'init', '--bridged']);
+    expect(fieldAt(container, 'command')).toEqual(['/.sandbox/agent', 'init', '--limited']);
     expect(fieldAt(container, 'volumeMounts', 0)).toEqual({ name: 'helper', mountPath: '/.sandbox', readOnly: true });
   });
 
@@ -78,7 +81,14 @@ describe('the pod of a sandbox', () => {
     expect(fieldAt(container, 'resources', 'requests')).toMatchObject({ cpu: '150m', memory: '512Mi' });
   });
 
-  it('has no privileges beyond those of the local driver', () => {
+  it('has its helper apply the local driver’s limits, for the architecture of any node', () => {
+    const limits = JSON.parse(String(fieldAt(pod, 'spec', 'initContainers', 0, 'command', 3)));
+    expect(limits.capabilities).toEqual(CAPABILITIES);
+    expect(limits.seccomp).toMatchObject({ architectures: ['SCMP_ARCH_X86_64', 'SCMP_ARCH_AARCH64'] });
+    expect(limits.seccomp.syscalls).toEqual(seccompProfile('x64')['syscalls']);
+  });
+
+  it('gives the runtime one capability that its programs never have, and none beyond those of the local driver', () => {
     expect(fieldAt(container, 'securityContext')).toEqual({
       privileged: false,
       allowPrivilegeEscalation: false,
@@ -97,6 +107,7 @@ describe('the pod of a sandbox', () => {
           'SETPCAP',
           'SETUID',
           'SYS_CHROOT',
+          'MKNOD',
         ],
       },
     });

@@ -4,7 +4,9 @@ import type { ImageCatalog } from '../../../domain/images/catalog.ts';
 import { sandboxErrors } from '../../../errors.ts';
 import { formatReference, parseReference } from '../../images/registry/reference.ts';
 import { CAPABILITIES, HELPER_PATH } from '../local/oci-config.ts';
+import { seccompProfile } from '../local/seccomp-profile.ts';
 import {
+  HELPER_CONTAINER,
   NETWORK_LABEL,
   OWNER_LABEL,
   POD,
@@ -29,6 +31,16 @@ const NODE_ABSENCE = ['not-ready', 'unreachable'].map((condition) => ({
   operator: 'Exists',
   effect: 'NoExecute',
 }));
+/**
+ * What the helper leaves to the programs of a sandbox: it compiles the filter on the node, whose architecture is not known
+ * here. The container runtime's own profile applies too, and allows more.
+ */
+const LIMITS = JSON.stringify({ capabilities: CAPABILITIES, seccomp: seccompProfile('x64', 'arm64') });
+/**
+ * What only the runtime's own children have, until they apply the limits: it keeps the sandbox's programs from tracing
+ * them. The Pod Security level `baseline` allows it, and the helper makes no devices.
+ */
+const MARK_OF_THE_RUNTIME = 'CAP_MKNOD';
 /** For a pod without a network, because a pod with its own resolvers must name one. */
 const NO_NAMESERVER = '127.0.0.1';
 
@@ -54,7 +66,8 @@ export interface SandboxPodOptions extends PodOptions {
 
 /**
  * The pod of a sandbox. Provides the local driver's isolation as far as a pod can: the helper is PID 1, brought in by
- * an init container and mounted read-only, and the network policies select the pod by its labels.
+ * an init container and mounted read-only, it applies the limits of system calls and capabilities, and the network policies
+ * select the pod by its labels.
  */
 export function sandboxPod(spec: SandboxSpec, options: SandboxPodOptions): KubeObject {
   const { owner, namespace, image, helperImage } = options;
@@ -79,9 +92,9 @@ export function sandboxPod(spec: SandboxSpec, options: SandboxPodOptions): KubeO
       tolerations: NODE_ABSENCE,
       initContainers: [
         {
-          name: 'helper',
+          name: HELPER_CONTAINER,
           image: helperImage,
-          command: [HELPER_PATH, 'install', `${INSTALL_FOLDER}/agent`],
+          command: [HELPER_PATH, 'install', `${INSTALL_FOLDER}/agent`, LIMITS],
           resources: smallResources(),
           securityContext: containerSecurity([]),
           volumeMounts: [{ name: 'helper', mountPath: INSTALL_FOLDER }],
@@ -91,7 +104,7 @@ export function sandboxPod(spec: SandboxSpec, options: SandboxPodOptions): KubeO
         {
           name: SANDBOX_CONTAINER,
           image,
-          command: [HELPER_PATH, 'init', '--bridged'],
+          command: [HELPER_PATH, 'init', '--limited'],
           resources: {
             limits: { cpu: `${cpuMillis}m`, memory: `${memoryMb}Mi`, 'ephemeral-storage': `${diskMb}Mi` },
             requests: {
@@ -100,7 +113,7 @@ export function sandboxPod(spec: SandboxSpec, options: SandboxPodOptions): KubeO
               'ephemeral-storage': HELPER_SIZE,
             },
           },
-          securityContext: containerSecurity(CAPABILITIES),
+          securityContext: containerSecurity([...CAPABILITIES, MARK_OF_THE_RUNTIME]),
           volumeMounts: [helper, { name: 'shared-memory', mountPath: '/dev/shm' }],
         },
       ],

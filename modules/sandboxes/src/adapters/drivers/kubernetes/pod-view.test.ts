@@ -74,6 +74,12 @@ describe('toPodView', () => {
     });
   });
 
+  it('says so when the helper of its image does not know what this platform asks of it', () => {
+    const state = { terminated: { reason: 'Error', exitCode: 2 } };
+    const status = { phase: 'Failed', initContainerStatuses: [{ name: 'helper', state }] };
+    expect(toPodView(pod(status)).failure?.reason).toMatch(/^its pod ended: the helper image is of another version/);
+  });
+
   it('reports why no node takes it', () => {
     const conditions = [{ type: 'PodScheduled', status: 'False', message: '0/3 nodes are available' }];
     expect(toPodView(pod({ phase: 'Pending', conditions }))).toMatchObject({

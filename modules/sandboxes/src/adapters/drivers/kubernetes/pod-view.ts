@@ -1,6 +1,6 @@
 import { fieldAt, type KubeObject } from '@svc/kube';
 import { findCondition, recordsAt, textAt } from '@svc/kube/values';
-import { metadataText, SANDBOX_CONTAINER, SANDBOX_LABEL, STATE_ANNOTATION } from './names.ts';
+import { HELPER_CONTAINER, metadataText, SANDBOX_CONTAINER, SANDBOX_LABEL, STATE_ANNOTATION } from './names.ts';
 
 /** What the driver keeps of a pod. */
 export interface PodView {
@@ -36,6 +36,8 @@ export interface PodTrouble {
 /** Waiting reasons that a retry of the kubelet does not change. The first failed pull is still tried again. */
 const IMAGE_FAILURES: ReadonlySet<string> = new Set(['ImagePullBackOff', 'InvalidImageName', 'ErrImageNeverPull']);
 const IMAGE_TROUBLES: ReadonlySet<string> = new Set([...IMAGE_FAILURES, 'ErrImagePull']);
+/** The helper ends with it when it does not know what is asked of it. */
+const USAGE_ERROR = 2;
 const CONTAINER_FAILURES: ReadonlySet<string> = new Set([
   'CreateContainerConfigError',
   'CreateContainerError',
@@ -103,8 +105,12 @@ function terminatedReason(pod: KubeObject): string | null {
   for (const status of statusesOf(pod)) {
     const exitCode = fieldAt(status, 'state', 'terminated', 'exitCode');
     if (typeof exitCode !== 'number' || exitCode === 0) continue;
+    const name = textAt(status, 'name') ?? '';
+    if (name === HELPER_CONTAINER && exitCode === USAGE_ERROR) {
+      return 'the helper image is of another version than the platform; name the image of this version';
+    }
     const reason = textAt(status, 'state', 'terminated', 'reason') ?? 'Error';
-    return `container ${textAt(status, 'name') ?? ''} ended with ${reason}, exit code ${exitCode}`;
+    return `container ${name} ended with ${reason}, exit code ${exitCode}`;
   }
   return null;
 }

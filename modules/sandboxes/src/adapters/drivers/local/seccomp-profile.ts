@@ -46,21 +46,23 @@ const PERSONALITIES = [0x0, 0x8, 0x2_0000, 0x2_0008, 0xffff_ffff];
 
 type Architecture = 'x64' | 'arm64';
 
+const OCI_NAMES: Readonly<Record<Architecture, string>> = { x64: 'SCMP_ARCH_X86_64', arm64: 'SCMP_ARCH_AARCH64' };
+
 /** The architecture of this process, and of its sandboxes. */
 export function machineArchitecture(): Architecture {
   return process.arch === 'arm64' ? 'arm64' : 'x64';
 }
 
 /**
- * The `linux.seccomp` part of an OCI configuration. It lists only the machine's own architecture: a program for another
- * one (32 bits, x32) is killed at its first call, or the call fails as nonexistent. Other architectures would need
- * separate rules for their numbers and packed arguments (socketcall).
+ * The `linux.seccomp` part of an OCI configuration. It lists only the machine's own architecture, or all that the machine
+ * may have: a program for another one (32 bits, x32) is killed at its first call, or the call fails as nonexistent. Other
+ * architectures would need separate rules for their numbers and packed arguments (socketcall).
  */
-export function seccompProfile(architecture: Architecture): Readonly<Record<string, unknown>> {
+export function seccompProfile(...architectures: readonly Architecture[]): Readonly<Record<string, unknown>> {
   return {
     defaultAction: 'SCMP_ACT_ERRNO',
     defaultErrnoRet: EPERM,
-    architectures: [architecture === 'x64' ? 'SCMP_ARCH_X86_64' : 'SCMP_ARCH_AARCH64'],
+    architectures: architectures.map((each) => OCI_NAMES[each]),
     syscalls: [
       { names: ALLOWED, action: 'SCMP_ACT_ALLOW' },
       {
