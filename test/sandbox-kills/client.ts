@@ -10,6 +10,8 @@ export interface Client {
   readonly sandboxes: KnownSandbox[];
   readonly snapshots: KnownSnapshot[];
   readonly volumes: KnownVolume[];
+  /** What the driver does not have, and clients do not ask for. */
+  readonly lacks?: ReadonlySet<'egress_allow' | 'volumes'>;
 }
 
 /** The platform was killed before it responded. */

@@ -62,7 +62,7 @@ function summary({ kills, killed, journal }: Campaign): string {
 }
 
 /** Log lines other than those of ordinary requests. */
-function importantOf(log: string): string {
+export function importantOf(log: string): string {
   const lines = log.split('\n').filter((line) => !line.includes('"level":"info"'));
   return lines
     .slice(-15)

@@ -27,7 +27,7 @@ export async function create(client: Client): Promise<boolean> {
       : undefined;
   const label = `${name}-${journal.nextNumber()}`;
   const other = random() < 0.5 ? pick(random, OTHERS) : undefined;
-  const egressAllow = random() < 0.15 ? ['example.com'] : null;
+  const egressAllow = client.lacks?.has('egress_allow') !== true && random() < 0.15 ? ['example.com'] : null;
   const network = egressAllow !== null || random() < 0.6 ? 'egress' : 'none';
   const resources = {
     ...(other ?? DEFAULTS),

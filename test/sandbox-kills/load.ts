@@ -64,7 +64,7 @@ export async function workUntil(client: Client, enough: AbortSignal): Promise<vo
 }
 
 function next(client: Client, sandbox: KnownSandbox | undefined): Operation | null {
-  const { random, sandboxes, snapshots, volumes, journal } = client;
+  const { random, sandboxes, snapshots, volumes, journal, lacks } = client;
   const mayCreate = sandboxes.length < MOST_SANDBOXES;
   if (sandbox === undefined) return mayCreate ? CREATE : null;
   const state = surely(sandbox) ?? 'doubtful';
@@ -75,7 +75,7 @@ function next(client: Client, sandbox: KnownSandbox | undefined): Operation | nu
   return draw(random, [
     ...possible,
     ...(mayCreate ? [CREATE] : []),
-    ...(volumes.length < MOST_VOLUMES ? [MAKE_VOLUME] : []),
+    ...(volumes.length < MOST_VOLUMES && lacks?.has('volumes') !== true ? [MAKE_VOLUME] : []),
     ...(volumes.some((each) => journal.isFree(each)) ? [REMOVE_VOLUME] : []),
     ...(snapshots.some(({ existence }) => existence === 'there') ? [REMOVE_SNAPSHOT] : []),
   ]);
