@@ -62,6 +62,7 @@ import { bucketForks } from './0230-bucket-forks.ts';
 import { sandboxClusters } from './0240-sandbox-clusters.ts';
 import { sandboxWebhooks } from './0250-sandbox-webhooks.ts';
 import { sandboxForkCopies } from './0251-sandbox-fork-copies.ts';
+import { sandboxGpus } from './0266-sandbox-gpus.ts';
 import { guestAddresses } from './0290-guest-addresses.ts';
 import { volumeAccess } from './0300-volume-access.ts';
 import { sandboxMoves } from './0201-sandbox-moves.ts';
@@ -140,6 +141,7 @@ export const migrations: readonly Migration[] = [
   sandboxClusters,
   sandboxWebhooks,
   sandboxForkCopies,
+  sandboxGpus,
   guestAddresses,
   volumeAccess,
 ];

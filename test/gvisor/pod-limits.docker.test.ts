@@ -45,6 +45,7 @@ describeRequiring(['linux', 'root', 'go', 'command:busybox'], 'the container of 
       runtimeClass: null,
       userNamespace: false,
       nameservers: [],
+      gpuResource: null,
       state: 'stopped',
     });
     const { initContainers, containers } = pod['spec'] as Record<string, Container[]>; // what `sandboxPod` returns

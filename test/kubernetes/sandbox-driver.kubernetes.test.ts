@@ -212,6 +212,38 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     }
   });
 
+  it('gives sandboxes GPUs by the name of the resource, and says when no node has them', async () => {
+    const resource = `${RUNTIME_CLASS}.example/gpu`;
+    const node = (await kubernetes.kubectl('get', 'nodes', '-o', 'jsonpath={.items[0].metadata.name}')).trim();
+    const path = `/status/capacity/${resource.replace('/', '~1')}`;
+    const patch = (change: object) =>
+      kubernetes.kubectl('patch', 'node', node, '--subresource=status', '--type=json', '-p', JSON.stringify([change]));
+    const { driver, again, dispose } = subject('gpus');
+    const equipped = again({ gpuResource: resource });
+    const [one, two] = [1, 2].map((gpus) => {
+      const spec = sampleSpec(`gpus-${gpus}`);
+      return { ...spec, resources: { ...spec.resources, gpus } };
+    });
+    if (one === undefined || two === undefined) throw new Error('nothing was made');
+    await patch({ op: 'add', path, value: '1' });
+    try {
+      expect([driver.hasGpus, equipped.hasGpus]).toEqual([false, true]);
+      await equipped.open();
+      await equipped.create(one, signal());
+      const query = ['get', 'pods', '-l', 'svc.dev/sandbox-owner=gpus', '-o', 'jsonpath={..limits}'];
+      expect(await kubernetes.kubectl('-n', namespace.name, ...query)).toContain(`"${resource}":"1"`);
+      await expect(equipped.create(two, AbortSignal.timeout(5000))).rejects.toMatchObject({
+        code: 'NO_CAPACITY',
+        details: { reason: expect.stringContaining(`Insufficient ${resource}`) },
+      });
+    } finally {
+      await equipped.close();
+      await patch({ op: 'remove', path });
+      await driver.open();
+      await dispose();
+    }
+  });
+
   it('gives programs neither the account of the pod nor more privileges', async () => {
     const { driver, dispose } = subject('privileges');
     const spec = sampleSpec('privileges');

@@ -116,6 +116,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
         'disk_usage',
         'egress_allow',
         'egress_rules',
+        'gpus',
         'mounts',
         'oom_survival',
         'process_limit',

@@ -105,6 +105,7 @@ export class PodCampaign implements AsyncDisposable {
     const { api } = await this.audited();
     const { journal } = this;
     for (const sandbox of journal.sandboxes) {
+      if (sandbox.existence === 'gone') continue; // buried, which the next audit checks
       await answered(api('POST', `/api/containers/${sandbox.id}/start?wait_ms=30000`));
       sandbox.states = new Set(['running']);
     }

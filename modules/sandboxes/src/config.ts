@@ -15,6 +15,7 @@ const maximumSchema = Type.Object({
   memory_mb: amount(4096, 32, 1_048_576, 'Maximum memory of a sandbox in MiB'),
   disk_mb: amount(16_384, 64, 1_048_576, 'Maximum disk of a sandbox in MiB'),
   pids: amount(4096, 16, 65_536, 'Maximum process limit of a sandbox'),
+  gpus: amount(8, 0, 1024, 'Maximum GPUs of a sandbox, where the driver has any'),
 });
 
 const sourceSchema = Type.Union([
@@ -147,6 +148,12 @@ const kubernetesSchema = Type.Object({
   ),
   gvisor_runtime_class: Type.Optional(
     Type.String({ pattern: objectName, description: 'RuntimeClass of sandboxes with isolation gvisor' }),
+  ),
+  gpu_resource: Type.Optional(
+    Type.String({
+      pattern: '^[a-z0-9.-]{1,253}/[A-Za-z0-9._-]{1,63}$',
+      description: 'Extended resource of the GPUs of sandboxes, such as nvidia.com/gpu; without it, there are none',
+    }),
   ),
   user_namespaces: Type.Boolean({
     default: true,

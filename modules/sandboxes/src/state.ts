@@ -33,7 +33,7 @@ export const sandboxesStateSchema = Type.Object({
   }),
   missing_capabilities: Type.Array(Type.String(), {
     description:
-      'What this driver lacks: disk_limit, disk_usage, egress_allow, egress_rules, oom_survival, pause, process_limit, snapshots, templates, usage',
+      'What this driver lacks: disk_limit, disk_usage, egress_allow, egress_rules, gpus, oom_survival, pause, process_limit, snapshots, templates, usage',
   }),
   warm_pool: Type.Array(warmImageSchema, {
     description: 'Ready sandboxes on the replica that responds, for each image in sandboxes.warm_pool',

@@ -79,6 +79,7 @@ async function kubernetesDriver({ deps, folder, catalog }: DriverDeps): Promise<
     pullSecret: kubernetes.pull_secret ?? null,
     runtimeClass: kubernetes.runtime_class ?? null,
     gvisorRuntimeClass: kubernetes.gvisor_runtime_class ?? null,
+    gpuResource: kubernetes.gpu_resource ?? null,
     userNamespaces: kubernetes.user_namespaces,
     nameservers,
     deniedNetworks: kubernetes.denied_networks,

@@ -116,6 +116,9 @@ export function assertSupported(
   if (request.egressAllow !== null && driver.limitsEgress !== true) {
     throw sandboxErrors.UNSUPPORTED_EGRESS({ details: { field: 'egress_allow', driver: name } });
   }
+  if ((request.resources.gpus ?? 0) > 0 && driver.hasGpus !== true) {
+    throw sandboxErrors.GPUS_UNAVAILABLE({ details: { field: 'resources.gpus', driver: name } });
+  }
   if (request.egressRules.length > 0) assertAppliesRules(driver, request.network);
   if (request.onExpiry === 'pause' && driver.lacks?.has('pause') === true) {
     throw sandboxErrors.PAUSE_UNAVAILABLE({ details: { field: 'on_expiry', driver: name } });

@@ -14,6 +14,8 @@ export interface SandboxResources {
   readonly memoryMb: number;
   readonly diskMb: number;
   readonly pids: number;
+  /** Absent: none. */
+  readonly gpus?: number;
 }
 
 /** Everything a driver needs to create a sandbox. The driver keeps what it needs to restart it. */
@@ -235,6 +237,7 @@ export interface PreparedStarts {
  * - `disk_limit`: a full disk fails the write. Without it, the disk is not limited, or a sandbox that exceeds it ends.
  * - `process_limit`: a sandbox has at most `pids` processes.
  * - `oom_survival`: a sandbox whose processes are killed for their memory runs on. Without it, it may end.
+ * - `gpus`: gives sandboxes GPUs (`hasGpus`).
  * - `usage`: measures processor time, memory and processes of a sandbox. Without it, `stats` has nulls.
  * - `disk_usage`: measures the disk of a sandbox. Without it, `stats` has a null.
  */
@@ -249,13 +252,14 @@ export type Capability =
   | 'disk_limit'
   | 'process_limit'
   | 'oom_survival'
+  | 'gpus'
   | 'usage'
   | 'disk_usage';
 
 /** A capability whose absence does not follow from the absence of a method. */
 export type DeclaredCapability = Exclude<
   Capability,
-  'snapshots' | 'templates' | 'volumes' | 'mounts' | 'egress_allow' | 'egress_rules'
+  'snapshots' | 'templates' | 'volumes' | 'mounts' | 'egress_allow' | 'egress_rules' | 'gpus'
 >;
 
 /** The names of what the driver lacks, in alphabetical order. */
@@ -267,6 +271,7 @@ export function missingCapabilities(driver: SandboxDriver): Capability[] {
   if (driver.builds === undefined) missing.push('templates');
   if (driver.limitsEgress !== true) missing.push('egress_allow');
   if (driver.applyRules === undefined) missing.push('egress_rules');
+  if (driver.hasGpus !== true) missing.push('gpus');
   return missing.toSorted();
 }
 
@@ -283,6 +288,8 @@ export interface SandboxDriver {
   whyUnsupported(isolation: Isolation): string | null;
   /** Absent: it lacks nothing of this. */
   readonly lacks?: ReadonlySet<DeclaredCapability>;
+  /** Whether a sandbox can have GPUs. */
+  readonly hasGpus?: boolean;
   /** Whether `egressAllow` is enforced, even against root in the sandbox. */
   readonly limitsEgress?: boolean;
   /** Replaces `egressAllow` of a created sandbox, running or not, at once. Absent: not supported. */

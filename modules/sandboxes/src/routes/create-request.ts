@@ -198,7 +198,7 @@ function parseResources(
     const reason = `is ${snapshot.diskMb}, as of the snapshot`;
     throw sandboxErrors.INVALID_FIELD({ details: { field: 'resources.disk_mb', reason } });
   }
-  for (const name of ['cpu', 'memory_mb', 'disk_mb', 'pids'] as const) {
+  for (const name of ['cpu', 'memory_mb', 'disk_mb', 'pids', 'gpus'] as const) {
     if ((wanted[name] ?? 0) <= maximum[name]) continue;
     const field = `resources.${name}`;
     throw sandboxErrors.INVALID_FIELD({ details: { field, reason: `at most ${maximum[name]} is allowed` } });
@@ -208,6 +208,7 @@ function parseResources(
     memoryMb: wanted.memory_mb ?? usual?.memoryMb ?? resources.memory_mb,
     diskMb: snapshot?.diskMb ?? wanted.disk_mb ?? usual?.diskMb ?? resources.disk_mb,
     pids: wanted.pids ?? usual?.pids ?? resources.pids,
+    ...((wanted.gpus ?? 0) > 0 && { gpus: wanted.gpus }),
   };
 }
 

@@ -36,6 +36,7 @@ export function toSandboxView(sandbox: Sandbox, images: ImageProgressSource): St
       memory_mb: sandbox.resources.memoryMb,
       disk_mb: sandbox.resources.diskMb,
       pids: sandbox.resources.pids,
+      ...(sandbox.resources.gpus !== undefined && { gpus: sandbox.resources.gpus }),
     },
     driver: sandbox.driver,
     cluster: sandbox.cluster?.name ?? null,

@@ -139,6 +139,7 @@ export const sandboxSchema = Type.Object({
     memory_mb: Type.Integer(),
     disk_mb: Type.Integer(),
     pids: Type.Integer(),
+    gpus: Type.Optional(Type.Integer({ description: 'Absent without any' })),
   }),
   driver: Type.String(),
   cluster: nullable(
@@ -221,6 +222,7 @@ export const createBodySchema = Type.Object(
           memory_mb: Type.Optional(Type.Integer({ minimum: 32 })),
           disk_mb: Type.Optional(Type.Integer({ minimum: 64 })),
           pids: Type.Optional(Type.Integer({ minimum: 16 })),
+          gpus: Type.Optional(Type.Integer({ minimum: 0, description: 'GPUs; refused where the driver has none' })),
         },
         { additionalProperties: false },
       ),

@@ -115,6 +115,7 @@ export interface SandboxRow {
   memory_mb: number;
   disk_mb: number;
   pids: number;
+  gpus: number;
   network: string;
   egress_allow: string | null;
   isolation: string;

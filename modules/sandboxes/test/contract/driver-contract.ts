@@ -29,7 +29,7 @@ const HOSTILE_IDS = [
 ];
 
 /** What a contract tests only in drivers that have it. */
-export type TestedCapability = Exclude<Capability, 'egress_allow' | 'egress_rules'>;
+export type TestedCapability = Exclude<Capability, 'egress_allow' | 'egress_rules' | 'gpus'>;
 
 /**
  * The contract of every driver. Call it inside a `describe`. `lacks` is what the driver must report as missing: its
@@ -54,7 +54,7 @@ export function driverContract(make: () => Promise<ContractSubject>, lacks: read
 
   it('reports what it lacks', () => {
     const missing = missingCapabilities(subject.driver).filter(
-      (each) => each !== 'egress_allow' && each !== 'egress_rules' && each !== 'templates',
+      (each) => !['egress_allow', 'egress_rules', 'gpus', 'templates'].includes(each),
     );
     expect(missing).toEqual(lacks.toSorted());
   });

@@ -157,6 +157,7 @@ describe('sandboxes in connected clusters', () => {
     const refusals = [
       [{ egress_allow: ['example.com'], network: 'egress' }, 'UNSUPPORTED_EGRESS'],
       [{ on_drain: 'snapshot' }, 'SNAPSHOTS_UNAVAILABLE'],
+      [{ resources: { gpus: 1 } }, 'GPUS_UNAVAILABLE'],
       [{ on_node_lost: 'restore' }, 'RESTORE_UNAVAILABLE'],
       [{ isolation: 'gvisor' }, 'UNSUPPORTED_ISOLATION'],
     ] as const;

@@ -50,7 +50,7 @@ describe('a paused sandbox', () => {
     expect(await get(id)).toMatchObject({ status: 'running', paused_at: null });
     expect(isPaused(id)).toBe(false);
     expect(await platform.module.state('workspace')).toMatchObject({
-      missing_capabilities: ['egress_allow', 'egress_rules', 'pause', 'templates'],
+      missing_capabilities: ['egress_allow', 'egress_rules', 'gpus', 'pause', 'templates'],
     });
   });
 

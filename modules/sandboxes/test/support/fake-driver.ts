@@ -31,6 +31,7 @@ export class FakeDriver implements SandboxDriver {
   readonly parallelStarts = 2;
   /** Tests add to it. */
   readonly lacks = new Set<DeclaredCapability>();
+  hasGpus = false;
   readonly sandboxes = new Map<string, FakeSandbox>();
   /** Awaited at the start of `create`; make it throw or wait. */
   beforeCreate: (spec: SandboxSpec, signal: AbortSignal) => Promise<void> = async () => undefined;

@@ -38,6 +38,7 @@ export function kubernetesSubject(options: KubernetesSubjectOptions): Kubernetes
       pullSecret: null,
       runtimeClass: null,
       gvisorRuntimeClass: null,
+      gpuResource: null,
       userNamespaces: false,
       nameservers: [],
       deniedNetworks: [],

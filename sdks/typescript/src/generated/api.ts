@@ -1733,6 +1733,8 @@ export interface SandboxOperations {
           "memory_mb": number;
           "disk_mb": number;
           "pids": number;
+          /** Absent without any */
+          "gpus"?: undefined | number;
         };
         "driver": string;
         "cluster": string | null;
@@ -1817,6 +1819,8 @@ export interface SandboxOperations {
         "memory_mb"?: undefined | number;
         "disk_mb"?: undefined | number;
         "pids"?: undefined | number;
+        /** GPUs; refused where the driver has none */
+        "gpus"?: undefined | number;
       };
       "network"?: undefined | "none" | "egress";
       /** Allowed hosts, such as example.com, or *.example.com for all its subdomains, and IPv4 addresses or ranges; all others are blocked. With *, other names resolve too, to addresses in the ranges */
@@ -1899,6 +1903,8 @@ export interface SandboxOperations {
         "memory_mb": number;
         "disk_mb": number;
         "pids": number;
+        /** Absent without any */
+        "gpus"?: undefined | number;
       };
       "driver": string;
       "cluster": string | null;
@@ -1994,6 +2000,8 @@ export interface SandboxOperations {
         "memory_mb": number;
         "disk_mb": number;
         "pids": number;
+        /** Absent without any */
+        "gpus"?: undefined | number;
       };
       "driver": string;
       "cluster": string | null;
@@ -2090,6 +2098,8 @@ export interface SandboxOperations {
         "memory_mb": number;
         "disk_mb": number;
         "pids": number;
+        /** Absent without any */
+        "gpus"?: undefined | number;
       };
       "driver": string;
       "cluster": string | null;
@@ -2206,6 +2216,8 @@ export interface SandboxOperations {
         "memory_mb": number;
         "disk_mb": number;
         "pids": number;
+        /** Absent without any */
+        "gpus"?: undefined | number;
       };
       "driver": string;
       "cluster": string | null;
@@ -2315,6 +2327,8 @@ export interface SandboxOperations {
         "memory_mb": number;
         "disk_mb": number;
         "pids": number;
+        /** Absent without any */
+        "gpus"?: undefined | number;
       };
       "driver": string;
       "cluster": string | null;
@@ -2684,6 +2698,8 @@ export interface SandboxOperations {
           "memory_mb": number;
           "disk_mb": number;
           "pids": number;
+          /** Absent without any */
+          "gpus"?: undefined | number;
         };
         "driver": string;
         "cluster": string | null;
@@ -2816,6 +2832,8 @@ export interface SandboxOperations {
         "memory_mb": number;
         "disk_mb": number;
         "pids": number;
+        /** Absent without any */
+        "gpus"?: undefined | number;
       };
       "driver": string;
       "cluster": string | null;
@@ -3024,6 +3042,8 @@ export interface SandboxOperations {
         "memory_mb": number;
         "disk_mb": number;
         "pids": number;
+        /** Absent without any */
+        "gpus"?: undefined | number;
       };
       "driver": string;
       "cluster": string | null;
@@ -3144,6 +3164,8 @@ export interface SandboxOperations {
         "memory_mb": number;
         "disk_mb": number;
         "pids": number;
+        /** Absent without any */
+        "gpus"?: undefined | number;
       };
       "driver": string;
       "cluster": string | null;
@@ -3237,6 +3259,8 @@ export interface SandboxOperations {
         "memory_mb": number;
         "disk_mb": number;
         "pids": number;
+        /** Absent without any */
+        "gpus"?: undefined | number;
       };
       "driver": string;
       "cluster": string | null;

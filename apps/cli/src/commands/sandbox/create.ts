@@ -17,6 +17,7 @@ interface CreateFlags extends ConnectionFlags {
   memory?: string;
   disk?: string;
   pids?: string;
+  gpus?: string;
   network?: string;
   allow?: string[];
   deny?: string[];
@@ -46,6 +47,7 @@ export function registerSandboxCreate(parent: Command): void {
     .option('--memory <MiB>', 'Memory in MiB, such as 512')
     .option('--disk <MiB>', 'Disk size in MiB, such as 2048')
     .option('--pids <count>', 'Maximum number of processes')
+    .option('--gpus <count>', 'Number of GPUs')
     .option('--network <kind>', 'Network: egress or none')
     .option(
       '--allow <host>',
@@ -94,6 +96,7 @@ function readRequest(image: string | undefined, flags: CreateFlags): NewSandbox 
     ...(flags.memory !== undefined && { memory_mb: readNumber(flags.memory, '--memory') }),
     ...(flags.disk !== undefined && { disk_mb: readNumber(flags.disk, '--disk') }),
     ...(flags.pids !== undefined && { pids: readNumber(flags.pids, '--pids') }),
+    ...(flags.gpus !== undefined && { gpus: readNumber(flags.gpus, '--gpus') }),
   };
   return {
     ...readSource(image, flags),

@@ -19,7 +19,7 @@ export function registerSandboxGet(parent: Command): void {
 }
 
 function renderLines(info: SandboxInfo): string[] {
-  const { cpu, memory_mb: memory, disk_mb: disk, pids } = info.resources;
+  const { cpu, memory_mb: memory, disk_mb: disk, pids, gpus } = info.resources;
   const fields: [string, string | null][] = [
     ['Name', info.name],
     ['Id', info.id],
@@ -30,7 +30,10 @@ function renderLines(info: SandboxInfo): string[] {
     ['Started', info.started_at],
     ['Expires', info.expires_at],
     ['Last used', info.last_activity_at],
-    ['Resources', `${cpu} CPU, ${memory} MiB memory, ${disk} MiB disk, ${pids} processes`],
+    [
+      'Resources',
+      `${cpu} CPU, ${memory} MiB memory, ${disk} MiB disk, ${pids} processes${gpus === undefined ? '' : `, ${gpus} GPUs`}`,
+    ],
     ['Cluster', info.cluster],
     ['Driver', `${info.driver}, isolation ${info.isolation}${info.shares_kernel ? " (shares the host's kernel)" : ''}`],
     ['Network', info.network],

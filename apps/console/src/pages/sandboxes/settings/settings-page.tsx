@@ -91,6 +91,7 @@ function renderFacts(sandbox: Sandbox): Fact[] {
         ] as const,
     ),
     ['Process limit', formatCount(resources.pids)],
+    ...(resources.gpus === undefined ? [] : [['GPUs', formatCount(resources.gpus)] as const]),
     ['Network', describeNetwork(sandbox)],
     ...(sandbox.cluster === null ? [] : [['Cluster', sandbox.cluster] as const]),
     ['Isolation', `${sandbox.driver}, ${sandbox.shares_kernel ? 'shared host kernel' : 'gVisor'}`],

@@ -49,6 +49,7 @@ export class KubernetesDriver implements SandboxDriver {
   /** The cluster does the work. */
   readonly parallelStarts = 16;
   readonly lacks: ReadonlySet<DeclaredCapability> = POD_LACKS;
+  readonly hasGpus: boolean;
   readonly #options: KubernetesDriverOptions;
   readonly snapshots?: PodSnapshots;
   readonly #usage: PodUsage;
@@ -58,6 +59,7 @@ export class KubernetesDriver implements SandboxDriver {
   constructor(options: KubernetesDriverOptions) {
     this.#options = options;
     this.name = options.name ?? 'kubernetes';
+    this.hasGpus = options.gpuResource !== null;
     this.#usage = new PodUsage(options.clock);
     const { snapshotFolder } = options;
     if (snapshotFolder === null) return;

@@ -30,6 +30,8 @@ export interface KubernetesDriverOptions {
   readonly runtimeClass: string | null;
   /** RuntimeClass of sandboxes with `isolation: gvisor`; null if there is none. */
   readonly gvisorRuntimeClass: string | null;
+  /** Extended resource of the GPUs of sandboxes; null: they have none. */
+  readonly gpuResource: string | null;
   /** Whether nodes support user namespaces (`hostUsers: false`). */
   readonly userNamespaces: boolean;
   /** IPv4 resolvers of sandboxes with egress. Without any, there is no egress. */

@@ -23,6 +23,7 @@ const OPTIONS: SandboxPodOptions = {
   runtimeClass: null,
   userNamespace: false,
   nameservers: ['9.9.9.9'],
+  gpuResource: null,
   state: 'stopped',
 };
 
@@ -115,6 +116,16 @@ describe('the pod of a sandbox', () => {
     for (const field of ['hostNetwork', 'hostPID', 'hostIPC', 'shareProcessNamespace']) {
       expect(fieldAt(pod, 'spec', field)).toBeUndefined();
     }
+  });
+
+  it('has GPUs only if the sandbox has, under the name of the cluster', () => {
+    const limits = (gpus: number) => {
+      const resources = { ...SPEC.resources, gpus };
+      const made = sandboxPod({ ...SPEC, resources }, { ...OPTIONS, gpuResource: 'nvidia.com/gpu' });
+      return fieldAt(made, 'spec', 'containers', 0, 'resources', 'limits');
+    };
+    expect(limits(2)).toMatchObject({ 'nvidia.com/gpu': 2 });
+    expect(limits(0)).not.toHaveProperty(['nvidia.com/gpu']);
   });
 
   it('never asks the cluster’s own resolver', () => {

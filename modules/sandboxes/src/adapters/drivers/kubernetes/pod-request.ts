@@ -60,6 +60,8 @@ export interface PodOptions {
 }
 
 export interface SandboxPodOptions extends PodOptions {
+  /** Extended resource of its GPUs, if it has any. */
+  readonly gpuResource: string | null;
   /** What it is until it is started. */
   readonly state: 'filling' | 'stopped';
 }
@@ -70,8 +72,8 @@ export interface SandboxPodOptions extends PodOptions {
  * select the pod by its labels.
  */
 export function sandboxPod(spec: SandboxSpec, options: SandboxPodOptions): KubeObject {
-  const { owner, namespace, image, helperImage } = options;
-  const { memoryMb, cpuMillis, diskMb } = spec.resources;
+  const { owner, namespace, image, helperImage, gpuResource } = options;
+  const { memoryMb, cpuMillis, diskMb, gpus = 0 } = spec.resources;
   const helper = { name: 'helper', mountPath: HELPER_FOLDER, readOnly: true };
   return {
     ...POD,
@@ -106,7 +108,12 @@ export function sandboxPod(spec: SandboxSpec, options: SandboxPodOptions): KubeO
           image,
           command: [HELPER_PATH, 'init', '--limited'],
           resources: {
-            limits: { cpu: `${cpuMillis}m`, memory: `${memoryMb}Mi`, 'ephemeral-storage': `${diskMb}Mi` },
+            limits: {
+              cpu: `${cpuMillis}m`,
+              memory: `${memoryMb}Mi`,
+              'ephemeral-storage': `${diskMb}Mi`,
+              ...(gpuResource === null || gpus === 0 ? {} : { [gpuResource]: gpus }),
+            },
             requests: {
               cpu: `${Math.ceil(cpuMillis / CPU_REQUEST_DIVISOR)}m`,
               memory: `${memoryMb}Mi`,

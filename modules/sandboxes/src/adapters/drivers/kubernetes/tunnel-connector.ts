@@ -129,6 +129,7 @@ function createDriver(
     pullSecret: profile.pull_secret,
     runtimeClass: profile.runtime_class,
     gvisorRuntimeClass: profile.gvisor_runtime_class,
+    gpuResource: null,
     userNamespaces: profile.user_namespaces,
     nameservers: profile.nameservers,
     deniedNetworks: profile.denied_networks,
