@@ -73,7 +73,7 @@ export interface SandboxPodOptions extends PodOptions {
  */
 export function sandboxPod(spec: SandboxSpec, options: SandboxPodOptions): KubeObject {
   const { owner, namespace, image, helperImage, gpuResource } = options;
-  const { memoryMb, cpuMillis, diskMb, gpus = 0 } = spec.resources;
+  const { memoryMb } = spec.resources;
   const helper = { name: 'helper', mountPath: HELPER_FOLDER, readOnly: true };
   return {
     ...POD,
@@ -107,19 +107,7 @@ export function sandboxPod(spec: SandboxSpec, options: SandboxPodOptions): KubeO
           name: SANDBOX_CONTAINER,
           image,
           command: [HELPER_PATH, 'init', '--limited'],
-          resources: {
-            limits: {
-              cpu: `${cpuMillis}m`,
-              memory: `${memoryMb}Mi`,
-              'ephemeral-storage': `${diskMb}Mi`,
-              ...(gpuResource === null || gpus === 0 ? {} : { [gpuResource]: gpus }),
-            },
-            requests: {
-              cpu: `${Math.ceil(cpuMillis / CPU_REQUEST_DIVISOR)}m`,
-              memory: `${memoryMb}Mi`,
-              'ephemeral-storage': HELPER_SIZE,
-            },
-          },
+          resources: sandboxResources(spec, gpuResource),
           securityContext: containerSecurity([...CAPABILITIES, MARK_OF_THE_RUNTIME]),
           volumeMounts: [helper, { name: 'shared-memory', mountPath: '/dev/shm' }],
         },
@@ -132,6 +120,23 @@ export function sandboxPod(spec: SandboxSpec, options: SandboxPodOptions): KubeO
           emptyDir: { medium: 'Memory', sizeLimit: `${Math.min(Math.floor(memoryMb / 2), MAX_SHARED_MIB)}Mi` },
         },
       ],
+    },
+  };
+}
+
+function sandboxResources({ resources }: SandboxSpec, gpuResource: string | null): Readonly<Record<string, unknown>> {
+  const { memoryMb, cpuMillis, diskMb, gpus = 0 } = resources;
+  return {
+    limits: {
+      cpu: `${cpuMillis}m`,
+      memory: `${memoryMb}Mi`,
+      'ephemeral-storage': `${diskMb}Mi`,
+      ...(gpuResource === null || gpus === 0 ? {} : { [gpuResource]: gpus }),
+    },
+    requests: {
+      cpu: `${Math.ceil(cpuMillis / CPU_REQUEST_DIVISOR)}m`,
+      memory: `${memoryMb}Mi`,
+      'ephemeral-storage': HELPER_SIZE,
     },
   };
 }
