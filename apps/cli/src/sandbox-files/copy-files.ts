@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { stat } from 'node:fs/promises';
 import { usageFailure } from '../client/command-failure.ts';
 import type { ConnectionFlags } from '../client/connection.ts';
@@ -6,7 +8,6 @@ import { ProgressLine } from '../transfer/progress.ts';
 import { emptySummary, finishTasks, runTasks } from '../transfer/run-tasks.ts';
 import { downloadTasks, uploadTasks, type CopyPlace, type FileHolder } from './copy-tasks.ts';
 import { parseRemotePath } from './remote-path.ts';
-import { readStandardInput, writeStandardOutput } from './standard-streams.ts';
 
 export interface CopyFlags extends ConnectionFlags {
   recursive?: boolean;
@@ -96,4 +97,13 @@ async function run(
     progress.close();
   }
   finishTasks(summary, options);
+}
+
+function readStandardInput(): ReadableStream<Uint8Array> {
+  return Readable.toWeb(process.stdin) as ReadableStream<Uint8Array>; // no encoding is set, so these are bytes
+}
+
+/** Writes only the bytes. */
+async function writeStandardOutput(body: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<void> {
+  await pipeline(body, process.stdout, { signal, end: false });
 }
