@@ -24,7 +24,8 @@ const HINTS: ReadonlyMap<string, string> = new Map([
   ['SANDBOXES_UNAVAILABLE', 'see the svc up log for what is missing'],
   ['CLUSTER_NOT_FOUND', 'svc cluster ls lists the clusters of this workspace'],
   ['CLUSTER_NAME_TAKEN', 'svc cluster token creates a new token for the existing cluster'],
-  ['PATH_NOT_FOUND', 'svc sandbox exec NAME -- ls lists the files'],
+  ['DIRECTORY_NOT_EMPTY', '--recursive deletes it with everything in it'],
+  ['PATH_NOT_FOUND', 'svc sandbox exec NAME -- ls or svc volume ls-files NAME:/PATH lists the files'],
 ]);
 
 /**
