@@ -30,6 +30,7 @@ export {
 } from './objects.ts';
 export { resourcePath, segment } from './paths.ts';
 export {
+  compareVersions,
   Reflector,
   type ReflectorFollower,
   type ReflectorOptions,

@@ -2,7 +2,7 @@ import { waitFor } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { KubernetesStatusError } from './errors.ts';
 import type { KubeObject } from './objects.ts';
-import { Reflector, type ReflectorPlace } from './reflector.ts';
+import { compareVersions, Reflector, type ReflectorPlace } from './reflector.ts';
 import type { ListPage } from './list.ts';
 import type { WatchEvent } from './watch.ts';
 
@@ -78,11 +78,12 @@ describe('the reflector', () => {
     server.end();
   });
 
-  function reflect(from?: ReflectorPlace<string>): Reflector<string> {
+  function reflect(from?: ReflectorPlace<string>, maxObjects = Infinity): Reflector<string> {
     return new Reflector<string>({
       client: server,
       kind: { apiVersion: 'v1', kind: 'Pod' },
       ...(from === undefined ? {} : { from }),
+      maxObjects,
       follower: {
         seen: ({ metadata }, before, { initial }) => {
           told.push(`${before === null ? 'new' : 'changed'} ${metadata.name}${initial ? ' initial' : ''}`);
@@ -127,6 +128,27 @@ describe('the reflector', () => {
     expect(told).toEqual(['new a initial', 'new b initial', 'synced', 'new c', 'changed a', 'gone b']);
     expect(reflector.size).toBe(2);
   });
+
+  it.each(['in a watch', 'in a list'])(
+    'keeps no more objects than it may of an untrusted cluster, %s',
+    async (place) => {
+      const watches = await waitFor(() => server.versions.length || undefined);
+      abort.abort();
+      server.end();
+      abort = new AbortController();
+      const listed = [object('a', '1'), object('b', '2'), object('c', '3')];
+      server.lists = place === 'in a list' ? [listed] : [listed.slice(0, 2)];
+      const bounded = reflect(undefined, 2);
+      void bounded.run(abort.signal);
+      if (place === 'in a watch') {
+        await waitFor(() => server.versions.length > watches);
+        await server.say({ type: 'ADDED', object: object('c', '3', '11') });
+      }
+      await waitFor(() => errors.length === 1);
+      expect(String(errors[0])).toContain('more than 2 objects');
+      expect(bounded.size).toBeLessThanOrEqual(2);
+    },
+  );
 
   it('resumes from the last version it saw, including that of a bookmark', async () => {
     await server.say({ type: 'MODIFIED', object: object('a', '1', '12') });
@@ -192,4 +214,22 @@ describe('the reflector', () => {
     await server.say(null);
     expect(pauses).toHaveLength(8);
   });
+});
+
+it.each([
+  ['9', '10', -1],
+  ['10', '9', 1],
+  ['007', '7', 0],
+  ['18446744073709551615', '18446744073709551614', 1],
+  ['', '1', undefined],
+  ['a', '1', undefined],
+  ['1', '-1', undefined],
+])('compares versions %j and %j', (one, other, expected) => {
+  expect(compareVersions(one, other)).toBe(expected);
+});
+
+it('does not read numbers that no API server counts to', () => {
+  const long = '9'.repeat(8 * 1024 * 1024);
+  expect(compareVersions(long, '1')).toBeUndefined();
+  expect(compareVersions('1', long)).toBeUndefined();
 });

@@ -2,6 +2,9 @@ import { isStatusError } from './errors.ts';
 import type { KubeClient } from './client.ts';
 import type { KindReference, KubeObject } from './objects.ts';
 
+/** Longer than any number that an API server counts to (64 bits have 20 digits). */
+const MAX_DIGITS = 32;
+
 /** Options of a reflector. */
 export interface ReflectorOptions<Kept> {
   client: Pick<KubeClient, 'list' | 'watch'>;
@@ -12,6 +15,8 @@ export interface ReflectorOptions<Kept> {
   /** Requests only metadata, at a tenth of the bytes. */
   metadataOnly?: boolean;
   pageSize?: number;
+  /** For a cluster that is not trusted: it fails, and tries again, while the cluster reports more objects. */
+  maxObjects?: number;
   follower: ReflectorFollower<Kept>;
   /** State of an earlier process. If absent, starts with a list. */
   from?: ReflectorPlace<Kept>;
@@ -149,13 +154,14 @@ export class Reflector<Kept> {
   }
 
   async #list(signal: AbortSignal): Promise<string> {
-    const { client, kind, pageSize = 100 } = this.#options;
+    const { client, kind, pageSize = 100, maxObjects = Infinity } = this.#options;
     const listed = new Set<string>();
     let version = '';
     for await (const page of client.list(kind, { ...this.#selection(), pageSize, signal })) {
       version = page.resourceVersion;
       for (const object of page.items) {
         listed.add(keyOf(object));
+        if (listed.size > maxObjects) throw tooMany(maxObjects);
         this.#see(object, null);
       }
     }
@@ -186,6 +192,8 @@ export class Reflector<Kept> {
         this.#options.follower.reached?.(event.resourceVersion);
         continue;
       }
+      const { maxObjects = Infinity } = this.#options;
+      if (this.#kept.size >= maxObjects && !this.#kept.has(keyOf(event.object))) throw tooMany(maxObjects);
       const version = event.object.metadata.resourceVersion ?? this.#version;
       if (event.type === 'DELETED') this.#forget(keyOf(event.object), version);
       else this.#see(event.object, version);
@@ -222,12 +230,31 @@ function keyOf({ metadata }: KubeObject): string {
   return metadata.uid ?? `${metadata.namespace ?? ''}/${metadata.name}`;
 }
 
-/** Versions are increasing numbers (documented since Kubernetes 1.35, true before); anything else is not compared. */
+function tooMany(maxObjects: number): Error {
+  return new Error(`the cluster reports more than ${maxObjects} objects`);
+}
+
+/** Versions are increasing numbers; anything else is not compared. */
 function isNewer(version: string, than: string): boolean {
-  return /^\d+$/.test(version) && /^\d+$/.test(than) && BigInt(version) > BigInt(than);
+  return (compareVersions(version, than) ?? 0) > 0;
 }
 
 function isHopeless(error: unknown): boolean {
   if (isStatusError(error)) return error.status === 403 || error.status === 404 || error.status === 405;
   return error instanceof Error && 'code' in error && error.code === 'UNKNOWN_KIND';
+}
+
+/**
+ * Compares two resource versions, which are increasing numbers (documented since Kubernetes 1.35, true before). Undefined
+ * if one is anything else, or so long that only a hostile cluster sends it. Takes no longer for long texts.
+ */
+export function compareVersions(one: string, other: string): number | undefined {
+  if (!isVersion(one) || !isVersion(other)) return undefined;
+  const [left, right] = [BigInt(one), BigInt(other)];
+  if (left === right) return 0;
+  return left > right ? 1 : -1;
+}
+
+function isVersion(text: string): boolean {
+  return text.length <= MAX_DIGITS && /^\d+$/.test(text);
 }

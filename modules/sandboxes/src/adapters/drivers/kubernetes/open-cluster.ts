@@ -22,6 +22,8 @@ export interface KubernetesDriverOptions {
   readonly namespace: string;
   /** Stands for a node of an installation; what has another owner is left alone. */
   readonly owner: string;
+  /** The most pods that the cluster may report, if it is not trusted. */
+  readonly maxPods?: number;
   readonly catalog: ImageCatalog;
   /** OCI reference of an image that has the helper; null if none is configured, which the status then says. */
   readonly helperImage: string | null;
@@ -63,10 +65,10 @@ export async function openCluster(
   options: KubernetesDriverOptions,
   signal: AbortSignal,
 ): Promise<{ readonly cluster: OpenCluster; readonly status: DriverStatus }> {
-  const { namespace, owner, helperImage, clock, random, log, nameservers } = options;
+  const { namespace, owner, maxPods, helperImage, clock, random, log, nameservers } = options;
   if (helperImage === null) throw new Error(NO_HELPER);
   const client = createKubeClient(await options.access(), { nowMs: () => clock.nowMs() });
-  const watch = new PodWatch({ client, namespace, owner, clock, random, log });
+  const watch = new PodWatch({ client, namespace, owner, maxPods, clock, random, log });
   try {
     const version = await client.version(signal);
     await assertRuntimeClass(client, options.runtimeClass, signal);

@@ -80,6 +80,17 @@ describe('toPodView', () => {
     expect(toPodView(pod(status)).failure?.reason).toMatch(/^its pod ended: the helper image is of another version/);
   });
 
+  it('keeps no more of a text than it needs, whatever the cluster sends', () => {
+    const long = 'x'.repeat(1024 * 1024);
+    const conditions = [{ type: 'PodScheduled', status: 'False', message: long }];
+    const object = pod({ phase: 'Failed', message: long, conditions });
+    const view = toPodView({
+      ...object,
+      metadata: { ...object.metadata, name: long, uid: long, resourceVersion: long },
+    });
+    expect(JSON.stringify(view).length).toBeLessThan(4000);
+  });
+
   it('reports why no node takes it', () => {
     const conditions = [{ type: 'PodScheduled', status: 'False', message: '0/3 nodes are available' }];
     expect(toPodView(pod({ phase: 'Pending', conditions }))).toMatchObject({

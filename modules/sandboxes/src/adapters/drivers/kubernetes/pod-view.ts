@@ -36,6 +36,9 @@ export interface PodTrouble {
 /** Waiting reasons that a retry of the kubelet does not change. The first failed pull is still tried again. */
 const IMAGE_FAILURES: ReadonlySet<string> = new Set(['ImagePullBackOff', 'InvalidImageName', 'ErrImageNeverPull']);
 const IMAGE_TROUBLES: ReadonlySet<string> = new Set([...IMAGE_FAILURES, 'ErrImagePull']);
+/** The longest name of an object (RFC 1123 subdomain). */
+const MAX_NAME = 253;
+const MAX_REASON = 1000;
 /** The helper ends with it when it does not know what is asked of it. */
 const USAGE_ERROR = 2;
 const CONTAINER_FAILURES: ReadonlySet<string> = new Set([
@@ -51,10 +54,10 @@ export function toPodView(pod: KubeObject): PodView {
   const exitCode = fieldAt(main, 'state', 'terminated', 'exitCode');
   const state = metadataText(pod, 'annotations', STATE_ANNOTATION);
   return {
-    name: pod.metadata.name,
-    uid: pod.metadata.uid ?? '',
-    version: pod.metadata.resourceVersion ?? '',
-    sandboxId: metadataText(pod, 'labels', SANDBOX_LABEL),
+    name: cut(pod.metadata.name, MAX_NAME),
+    uid: cut(pod.metadata.uid ?? '', MAX_NAME),
+    version: cut(pod.metadata.resourceVersion ?? '', MAX_NAME),
+    sandboxId: cutOrNull(metadataText(pod, 'labels', SANDBOX_LABEL)),
     started: state === 'running' || state === 'paused',
     paused: state === 'paused',
     filling: state === 'filling',
@@ -62,9 +65,22 @@ export function toPodView(pod: KubeObject): PodView {
     deleting: pod.metadata.deletionTimestamp !== undefined,
     outOfMemory: textAt(main, 'state', 'terminated', 'reason') === 'OOMKilled',
     exitCode: typeof exitCode === 'number' ? exitCode : null,
-    failure: failureOf(pod, main),
-    pending: pendingTrouble(pod),
+    failure: bounded(failureOf(pod, main)),
+    pending: bounded(pendingTrouble(pod)),
   };
+}
+
+/** A view is kept as long as its pod, and the cluster may not be trusted. */
+function cut(text: string, length: number): string {
+  return text.length > length ? Buffer.from(text.slice(0, length)).toString() : text; // a slice would keep all of the text
+}
+
+function cutOrNull(text: string | null): string | null {
+  return text === null ? null : cut(text, MAX_NAME);
+}
+
+function bounded(trouble: PodTrouble | null): PodTrouble | null {
+  return trouble === null ? null : { ...trouble, reason: cut(trouble.reason, MAX_REASON) };
 }
 
 /** Its helper runs and it has its files. */

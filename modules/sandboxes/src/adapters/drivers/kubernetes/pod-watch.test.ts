@@ -68,6 +68,15 @@ describe('PodWatch', () => {
     expect([...watch.values()].map(({ sandboxId }) => sandboxId)).toEqual(['sbx_a', 'sbx_b']);
   });
 
+  it('takes no time for a version that no API server counts to', async () => {
+    const watch = await open(pod('a', 'u1', 3));
+    const changed = watch.until('a', (each) => each?.started === true, signal());
+    const object = pod('a', 'u1', 4, 'running');
+    emit('MODIFIED', { ...object, metadata: { ...object.metadata, resourceVersion: '9'.repeat(8 * 1024 * 1024) } });
+    emit('MODIFIED', { ...object, metadata: { ...object.metadata, resourceVersion: '9'.repeat(8 * 1024 * 1024) } });
+    expect((await changed)?.version.length).toBeLessThan(300);
+  });
+
   it('waits for a change, and for a deletion', async () => {
     const watch = await open(pod('a', 'u1', 3));
     const started = watch.until('a', (each) => each?.started === true, signal());

@@ -1,4 +1,4 @@
-import { Reflector, type KubeClient, type KubeObject } from '@svc/kube';
+import { compareVersions, Reflector, type KubeClient, type KubeObject } from '@svc/kube';
 import { pause, type Clock, type Random } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import { POD, selectOwner } from './names.ts';
@@ -11,6 +11,8 @@ export interface PodWatchOptions {
   readonly client: Pick<KubeClient, 'list' | 'watch'>;
   readonly namespace: string;
   readonly owner: string;
+  /** For a cluster that is not trusted. */
+  readonly maxPods?: number | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -35,12 +37,13 @@ export class PodWatch {
   /** Why the last list or watch failed; null while it works. */
   #failure: unknown = null;
 
-  constructor({ client, namespace, owner, clock, random, log }: PodWatchOptions) {
+  constructor({ client, namespace, owner, maxPods, clock, random, log }: PodWatchOptions) {
     this.#reflector = new Reflector<PodView>({
       client,
       kind: POD,
       namespace,
       labelSelector: selectOwner(owner),
+      ...(maxPods === undefined ? {} : { maxObjects: maxPods }),
       follower: {
         seen: (object) => this.#see(object),
         gone: (pod) => this.#forget(pod),
@@ -153,6 +156,5 @@ export class PodWatch {
 
 /** Resource versions are increasing numbers; anything else is taken as later. */
 function isLater(version: string, than: string): boolean {
-  if (!/^\d+$/.test(version) || !/^\d+$/.test(than)) return true;
-  return BigInt(version) > BigInt(than);
+  return (compareVersions(version, than) ?? 1) > 0;
 }

@@ -23,6 +23,9 @@ import { createOwner } from '../docker/names.ts';
 import { KubernetesDriver } from './kubernetes-driver.ts';
 
 /** Clusters whose API servers are reached over their agents' tunnels. */
+/** Of one cluster, which the platform keeps in memory. Far more than a workspace may have. */
+const MAX_PODS = 5000;
+
 export interface TunnelledClusters extends ConnectedClusters {
   /** Connections that the agent of the cluster accepts for sandboxes; null if this node has no tunnel of it. */
   connections(id: string): CarriedConnections | null;
@@ -124,6 +127,7 @@ function createDriver(
     namespace: profile.namespace,
     // Of the cluster: whichever node has its tunnel finds the pods.
     owner: createOwner(installationId, cluster.id),
+    maxPods: MAX_PODS,
     catalog,
     helperImage: profile.helper_image,
     pullSecret: profile.pull_secret,
