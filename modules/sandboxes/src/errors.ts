@@ -11,6 +11,7 @@ export const sandboxErrors = defineErrors({
     400,
     'The driver {driver} cannot limit egress to hosts; leave egress_allow out or use the local driver',
   ],
+  GPUS_OF_GUESTS: [403, 'Guests cannot use GPUs; sign in with an account'],
   GPUS_UNAVAILABLE: [400, 'The driver {driver} has no GPUs for sandboxes; leave resources.gpus out'],
   UNSUPPORTED_EGRESS_RULES: [
     400,

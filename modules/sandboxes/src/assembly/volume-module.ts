@@ -16,11 +16,12 @@ export function createVolumePart(
   copies: FairSlots,
   { size_mb: defaultSizeMb, max_size_mb: maximumSizeMb }: SandboxesConfig['volumes'],
 ) {
-  const { driver, clock, log, disk } = context;
+  const { driver, clock, log, disk, quotaLimits } = context;
   const volumeRepository = createVolumeRepository(kysely);
   const volumeServers = new VolumeServers({
     driver: () => assertVolumesAvailable(driver),
     repository: volumeRepository,
+    quotaLimits,
     clock,
     log,
   });

@@ -75,6 +75,7 @@ export function toCreateRequest(
     const reason = `is larger than ${MAX_ENVIRONMENT_BYTES} bytes`;
     throw sandboxErrors.INVALID_FIELD({ details: { field: 'environment', reason } });
   }
+  if (principal.kind === 'guest' && (body.resources?.gpus ?? 0) > 0) throw sandboxErrors.GPUS_OF_GUESTS();
   const network = body.network ?? config.network;
   return {
     workspaceUuid: grant.workspaceUuid,

@@ -194,6 +194,27 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await expect(volume.readFile('/large', content())).rejects.toThrow();
   });
 
+  it('does not reach another volume that got its name while a body came in', async () => {
+    const { name, token, volumeId } = volume;
+    const sent = new TransformStream<Uint8Array, Uint8Array>();
+    const writer = sent.writable.getWriter();
+    const answer = fetch(`${platform.url}/e2b/volumecontent/${volumeId}/path?path=/file`, {
+      method: 'PATCH',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: sent.readable,
+      duplex: 'half',
+    });
+    await writer.write(Buffer.from('{"mode":'));
+    await setTimeout(200); // so that the head is admitted
+    expect(await Volume.destroy(volumeId, optionsOf())).toBe(true);
+    const next = await Volume.create(name, optionsOf());
+    await next.writeFile('/file', 'theirs', { ...content(), mode: 0o600 });
+    await writer.write(Buffer.from('511}'));
+    await writer.close();
+    expect((await answer).status).toBe(404);
+    expect(await next.getInfo('/file', content())).toMatchObject({ mode: 0o600 });
+  });
+
   it('keeps its token over a restart of the platform', async () => {
     await volume.writeFile('/kept', 'kept', content());
     await platform.close();

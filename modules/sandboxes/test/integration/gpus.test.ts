@@ -6,8 +6,8 @@ describe('GPUs of sandboxes', () => {
   let driver: FakeDriver;
   let platform: TestPlatform;
 
-  const create = (resources: Record<string, unknown>) =>
-    platform.call('POST', '/api/containers?wait_ms=5000', { body: { image: 'busybox', resources } });
+  const create = (resources: Record<string, unknown>, caller = platform.owner) =>
+    platform.call('POST', '/api/containers?wait_ms=5000', { body: { image: 'busybox', resources }, caller });
 
   beforeEach(async () => {
     driver = new FakeDriver();
@@ -38,6 +38,13 @@ describe('GPUs of sandboxes', () => {
     expect(fork.body['containers']).toMatchObject([{ resources: { gpus: 2 } }]);
     expect(specs).toEqual([2, 2]);
     expect((await platform.module.state('workspace')).missing_capabilities).not.toContain('gpus');
+  });
+
+  it('are refused to guests', async () => {
+    driver.hasGpus = true;
+    const guest = platform.access.guest();
+    expect(await create({ gpus: 1 }, guest)).toMatchObject({ status: 403, body: { code: 'GPUS_OF_GUESTS' } });
+    expect((await create({}, guest)).status).toBe(201);
   });
 
   it('have a maximum', async () => {

@@ -1,6 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { skippedTitle, waitFor, type FakeCaller } from '@svc/testing';
+import { unlimitedDisk, type DiskSpace } from '@svc/runtime';
+import { skippedTitle, temporaryFolder, waitFor, type FakeCaller } from '@svc/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { localDriverReason } from '../support/local-subject.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
@@ -11,6 +13,21 @@ const title = 'files of volumes';
 
 describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, reason), () => {
   let platform: TestPlatform;
+  /** Bytes that the host has room for. */
+  let roomBytes = Infinity;
+  const disk: DiskSpace = {
+    ...unlimitedDisk,
+    take: async (sizeBytes) => {
+      roomBytes -= sizeBytes;
+      return roomBytes >= 0;
+    },
+  };
+  const unpack = (path: string, body: Uint8Array) =>
+    fetch(platform.url + files(path, '/archive'), {
+      method: 'PUT',
+      body,
+      headers: { ...platform.owner.headers, 'content-type': 'application/x-tar' },
+    });
   const call = (method: string, path: string, body?: unknown, caller?: FakeCaller) =>
     platform.call(method, path, {
       ...(body === undefined ? {} : { body }),
@@ -40,12 +57,13 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     readdirSync(join(platform.runFolder, 'sandboxes')).filter((name) => name.startsWith('serve-'));
 
   beforeAll(async () => {
-    platform = await startPlatform({ prepare: 'busybox', config: { max_per_caller: 100 } });
+    platform = await startPlatform({ prepare: 'busybox', disk, config: { max_per_caller: 100 } });
     expect(await call('POST', '/api/volumes', { name: 'data', size_mb: 64 })).toMatchObject({ status: 201 });
   });
   afterEach(async () => {
     const { containers } = (await call('GET', '/api/sandboxes')).body as { containers: { id: string }[] };
     for (const { id } of containers) await call('DELETE', `/api/sandboxes/${id}`);
+    roomBytes = Infinity;
   });
   afterAll(() => platform.dispose());
 
@@ -68,15 +86,35 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
 
   it('travel as archives both ways', async () => {
     const archive = tarArchive([{ name: 'a/one', content: '1' }]);
-    const unpacked = await fetch(platform.url + files('/unpacked', '/archive'), {
-      method: 'PUT',
-      body: archive,
-      headers: { ...platform.owner.headers, 'content-type': 'application/x-tar' },
-    });
+    const unpacked = await unpack('/unpacked', archive);
     expect(await unpacked.json()).toMatchObject({ entries: 1 });
     expect((await read('/unpacked/a/one')).text).toBe('1');
     const back = await fetch(`${platform.url}${files('/unpacked')}&archive=tar`, { headers: platform.owner.headers });
     expect((await back.text()).includes('one')).toBe(true);
+  });
+
+  it('use no more of the host than it has room for, in small files and in archives', async () => {
+    const content = 'x'.repeat(100_000);
+    roomBytes = 250_000;
+    const statuses = await Promise.all(
+      ['/1', '/2', '/3'].map(async (path) => (await send(files(path), content)).status),
+    );
+    expect(statuses.toSorted()).toEqual([201, 201, 507]);
+    roomBytes = 150_000;
+    const archive = tarArchive(['a', 'b'].map((name) => ({ name, content })));
+    expect(await (await unpack('/full', archive)).json()).toMatchObject({ code: 'HOST_DISK_FULL' });
+    roomBytes = Infinity;
+    expect(await names('/')).not.toContain('full');
+    expect((await unpack('/full', archive)).status).toBe(200);
+  });
+
+  it('do not grow from sparse files beyond what was sent', async () => {
+    await using folder = await temporaryFolder();
+    const sparse = join(folder.path, 'sparse');
+    execFileSync('truncate', ['--size=8M', sparse]);
+    const archive = execFileSync('tar', ['--sparse', '--create', '--directory', folder.path, 'sparse']);
+    expect(archive.length).toBeLessThan(100_000);
+    expect(await (await unpack('/sparse', archive)).json()).toMatchObject({ code: 'ARCHIVE_TOO_LARGE' });
   });
 
   it('are the same for a sandbox that writes to the volume, also while it is paused', async () => {

@@ -1,9 +1,10 @@
 import { createLogger } from '@svc/telemetry';
 import { fakeClock, waitFor } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { unlimitedQuotas } from '@svc/quotas';
 import { FakeDriver } from '../support/fake-driver.ts';
 import type { Volume } from '../../src/domain/volumes/volume.ts';
-import { VolumeServers } from '../../src/domain/volumes/volume-servers.ts';
+import { VolumeServers, type OpenVolume } from '../../src/domain/volumes/volume-servers.ts';
 
 describe('the helpers of volumes', () => {
   let driver: FakeDriver;
@@ -22,6 +23,7 @@ describe('the helpers of volumes', () => {
     deleted.clear();
     servers = new VolumeServers({
       driver: () => driver.volumes,
+      quotaLimits: { ...unlimitedQuotas, shareOf: (workspace) => workspace.split('/', 1)[0] ?? '' }, // OWNER/WORKSPACE
       repository: { findById: async (id) => (deleted.has(id) ? null : ({ id } as Volume)) }, // only whether it is there
       clock,
       log: createLogger({ level: 'silent', name: 'test' }),
@@ -73,6 +75,22 @@ describe('the helpers of volumes', () => {
     for (const name of mine.slice(1)) (await servers.open(volume(name))).begin();
     await expect(servers.open(volume('m0'))).rejects.toMatchObject({ code: 'VOLUMES_BUSY', status: 503 });
     expect((await servers.open(volume('other', 'theirs'))).connection.lost).toBe(false);
+  });
+
+  it('leave places for other owners, however many workspaces one has', async () => {
+    for (let count = 0; ; count += 1) {
+      const name = `ann${count}`;
+      await make([name]);
+      const opened = await servers.open(volume(name, `ann/${Math.floor(count / 8)}`)).catch((error: unknown) => error);
+      if (opened instanceof Error) {
+        expect(opened).toMatchObject({ code: 'VOLUMES_BUSY' });
+        break;
+      }
+      expect(count).toBeLessThan(40);
+      (opened as OpenVolume).begin();
+    }
+    await make(['bob']);
+    expect((await servers.open(volume('bob', 'bob/1'))).connection.lost).toBe(false);
   });
 
   it('are started again after they died, and a failed start leaves nothing', async () => {

@@ -165,7 +165,8 @@ func (x *extraction) copyTo(fd int, content io.Reader) error {
 	for {
 		n, err := content.Read(x.buffer)
 		x.bytes += int64(n)
-		if x.bytes > freeBytes && x.bytes/x.request.MaxRatio > x.in.total {
+		// What a volume gets was counted as it came in: a sparse file must not grow beyond that.
+		if (servesVolume || x.bytes > freeBytes) && x.bytes/x.request.MaxRatio > x.in.total {
 			return archiveTooLarge(fmt.Sprintf("it grows to more than %d times its size", x.request.MaxRatio))
 		}
 		for rest := x.buffer[:n]; len(rest) > 0; {

@@ -12,7 +12,7 @@ import { resultOf } from './file-outcome.ts';
 import { filePath } from './file-path.ts';
 import { FileReading, type ReadOptions } from './file-reading.ts';
 import { FileWatch } from './file-watch.ts';
-import { FileWriting, type WriteOptions } from './file-writing.ts';
+import { FileWriting, type TakeRoom, type WriteOptions } from './file-writing.ts';
 
 export interface FileServiceOptions {
   readonly service: SandboxService;
@@ -41,8 +41,8 @@ export interface FilePlace {
   /** Where relative paths begin. */
   readonly home: string;
   readonly diskMb: number;
-  /** Throws HOST_DISK_FULL if the host has no room for more. Checked again during long writes. */
-  readonly assertRoom?: () => Promise<void>;
+  /** Asked for every part of what is written. */
+  readonly takeRoom?: TakeRoom;
 }
 
 /** Files of one running sandbox, or of a volume. Every operation counts as activity. */
@@ -123,8 +123,8 @@ export class SandboxFiles {
   /** The write becomes visible with `finish`, atomically. */
   write(path: string, options: WriteOptions): FileWriting {
     if (Object.keys(options.attributes ?? {}).length > 0) this.#connection.require('attributes');
-    const { assertRoom } = this.#place;
-    return new FileWriting(this.#connection, path, { ...options, ...this.#owner() }, this.#begin(), assertRoom);
+    const { takeRoom } = this.#place;
+    return new FileWriting(this.#connection, path, { ...options, ...this.#owner() }, this.#begin(), takeRoom);
   }
 
   async makeDirectory(path: string, options: { mode?: number | undefined; parents: boolean }): Promise<boolean> {
@@ -169,7 +169,8 @@ export class SandboxFiles {
 
   /** The contents become visible with `finish`, and only if the whole archive is valid. */
   unpack(path: string): ArchiveWriting {
-    return new ArchiveWriting(this.#connection, path, { maxBytes: this.#place.diskMb * MEBIBYTE }, this.#begin());
+    const { diskMb, takeRoom } = this.#place;
+    return new ArchiveWriting(this.#connection, path, { maxBytes: diskMb * MEBIBYTE, takeRoom }, this.#begin());
   }
 
   /** Opening a watch is activity, but a watch that stays open is not: a sandbox that is only watched is idle. */

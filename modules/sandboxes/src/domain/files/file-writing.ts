@@ -6,8 +6,6 @@ import { parseEntry, type FileEntry } from './file-entry.ts';
 import type { FilePrecondition } from './file-precondition.ts';
 import { resultOf } from './file-outcome.ts';
 
-const CHECK_ROOM_EVERY_BYTES = 16 * 1024 * 1024;
-
 export interface WriteOptions {
   readonly mode?: number | undefined;
   readonly append: boolean;
@@ -31,38 +29,30 @@ export interface WrittenFile {
   readonly sha256: string;
 }
 
+/** Counts bytes that are written now. Throws HOST_DISK_FULL if the host has no room for them. */
+export type TakeRoom = (sizeBytes: number) => Promise<void>;
+
 /** A file that is being written. Without `finish` the sandbox stays unchanged. */
 export class FileWriting {
   readonly path: string;
   readonly #stream: HelperStream;
   readonly #hash: Hash = createHash('sha256');
   readonly #end: () => void;
-  readonly #assertRoom: (() => Promise<void>) | undefined;
-  #uncheckedBytes = 0;
+  readonly #takeRoom: TakeRoom | undefined;
 
-  constructor(
-    connection: HelperConnection,
-    path: string,
-    options: WriteOptions,
-    end: () => void,
-    assertRoom?: () => Promise<void>,
-  ) {
+  constructor(connection: HelperConnection, path: string, options: WriteOptions, end: () => void, takeRoom?: TakeRoom) {
     this.path = path;
     this.#stream = connection.start(
       { op: 'file.write', path, ...options },
       { inputWindowBytes: TRANSFER_WINDOW_BYTES },
     );
     this.#end = end;
-    this.#assertRoom = assertRoom;
+    this.#takeRoom = takeRoom;
   }
 
   /** Await it for backpressure. Throws as soon as the helper has given up, such as for a full disk. */
   async write(chunk: Uint8Array): Promise<void> {
-    this.#uncheckedBytes += chunk.length;
-    if (this.#assertRoom !== undefined && this.#uncheckedBytes >= CHECK_ROOM_EVERY_BYTES) {
-      this.#uncheckedBytes = 0;
-      await this.#assertRoom();
-    }
+    await this.#takeRoom?.(chunk.length);
     this.#hash.update(chunk);
     if (await this.#stream.write(chunk)) return;
     resultOf(await this.#stream.outcome, this.path);

@@ -37,7 +37,8 @@ export class VolumeFileService implements FilePlaces {
   /** The files of a volume on this node. */
   async ofVolume(volume: Volume): Promise<SandboxFiles> {
     const { connection, begin } = await this.#deps.servers.open(volume);
-    const place = { home: '/', diskMb: volume.sizeMb, assertRoom: () => this.assertRoom() };
+    const takeRoom = (sizeBytes: number) => assertDiskRoom(this.#deps.disk, sizeBytes);
+    const place = { home: '/', diskMb: volume.sizeMb, takeRoom };
     return new SandboxFiles(connection, place, begin);
   }
 }

@@ -1,4 +1,5 @@
-import { KeyedQueue, type Clock } from '@svc/runtime';
+import type { QuotaLimits } from '@svc/quotas';
+import { KeyedQueue, Shares, type Clock } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import { sandboxErrors } from '../../errors.ts';
 import type { VolumeDriver } from '../driver.ts';
@@ -11,11 +12,13 @@ const CHECK_EVERY_MS = 1000;
 const START_LIMIT_MS = 20_000;
 const MAX_SERVERS = 64;
 const MAX_OF_WORKSPACE = 8;
+const HOLDERS = { key: 'workspace', group: 'owner' };
 
 export interface VolumeServersDeps {
   /** Throws if this node has no volumes now. */
   readonly driver: () => VolumeDriver;
   readonly repository: Pick<VolumeRepository, 'findById'>;
+  readonly quotaLimits: QuotaLimits;
   readonly clock: Pick<Clock, 'nowMs' | 'setTimer'>;
   readonly log: Logger;
 }
@@ -29,6 +32,8 @@ interface Server {
   uses: number;
   usedAtMs: number;
   cancelCheck: () => void;
+  /** Returns its place. */
+  readonly free: () => void;
 }
 
 /** A volume whose files can be reached. */
@@ -40,17 +45,20 @@ export interface OpenVolume {
 
 /**
  * The helpers that serve the files of volumes on this node: one for each volume in use, ended after some idle seconds and at once
- * when the volume is deleted. They are bounded for the node and for each workspace.
+ * when the volume is deleted. They are bounded for the node and for each workspace, and owners have shares.
  */
 export class VolumeServers {
   readonly #deps: VolumeServersDeps;
   readonly #servers = new Map<string, Server>();
   /** Starts and ends of each volume's helper, one at a time. */
   readonly #queue = new KeyedQueue();
+  readonly #shares: Shares;
   #isClosed = false;
 
   constructor(deps: VolumeServersDeps) {
     this.#deps = deps;
+    const groupOf = deps.quotaLimits.shareOf;
+    this.#shares = new Shares({ capacity: MAX_SERVERS, capacityPerKey: MAX_OF_WORKSPACE, groupOf, holders: HOLDERS });
   }
 
   /** Throws VOLUMES_BUSY if too many volumes are in use, and what the driver throws. */
@@ -100,7 +108,8 @@ export class VolumeServers {
     if (opened !== null) return opened; // started by the previous request
     await this.#end(id); // one that was lost
     const driver = this.#deps.driver();
-    await this.#makeRoom(workspaceUuid);
+    await this.#deps.quotaLimits.readLimits(workspaceUuid); // so that the owner is known
+    const free = await this.#takePlace(workspaceUuid);
     const usedAtMs = this.#deps.clock.nowMs();
     const server: Server = {
       volumeId: id,
@@ -109,6 +118,7 @@ export class VolumeServers {
       uses: 0,
       usedAtMs,
       cancelCheck: () => undefined,
+      free,
     };
     this.#servers.set(id, server);
     try {
@@ -119,20 +129,25 @@ export class VolumeServers {
       return { connection, begin: () => this.#begin(server) };
     } catch (error) {
       this.#servers.delete(id);
+      free();
       throw error;
     }
   }
 
-  /** Ends the helper that has been idle the longest if there are too many. */
-  async #makeRoom(workspaceUuid: string): Promise<void> {
+  /** Takes a place; if there is none, of the idle helper that was used the longest ago. */
+  async #takePlace(workspaceUuid: string): Promise<() => void> {
+    const { shareOf } = this.#deps.quotaLimits;
     for (;;) {
       if (this.#isClosed)
         throw sandboxErrors.SANDBOXES_UNAVAILABLE({ details: { reason: 'the platform is shutting down' } });
-      const all = [...this.#servers.values()];
-      const own = all.filter((server) => server.workspaceUuid === workspaceUuid);
-      if (own.length < MAX_OF_WORKSPACE && all.length < MAX_SERVERS) return;
-      const idle = (own.length < MAX_OF_WORKSPACE ? all : own)
+      const { refusal, release } = this.#shares.take(workspaceUuid);
+      if (release !== null) return release;
+      const idle = [...this.#servers.values()]
         .filter(({ uses, connection }) => uses === 0 && connection !== null)
+        .filter((server) => {
+          if (refusal.holder === HOLDERS.key) return server.workspaceUuid === workspaceUuid;
+          return refusal.holder !== HOLDERS.group || shareOf(server.workspaceUuid) === shareOf(workspaceUuid);
+        })
         .toSorted((one, other) => one.usedAtMs - other.usedAtMs)[0];
       if (idle === undefined) throw sandboxErrors.VOLUMES_BUSY({ headers: { 'retry-after': '1' } });
       await this.releaseIdle(idle.volumeId);
@@ -177,7 +192,11 @@ export class VolumeServers {
     if (server === undefined) return;
     this.#servers.delete(volumeId);
     server.cancelCheck();
-    await server.connection?.close();
-    await this.#deps.driver().endServing(volumeId);
+    try {
+      await server.connection?.close();
+      await this.#deps.driver().endServing(volumeId);
+    } finally {
+      server.free();
+    }
   }
 }

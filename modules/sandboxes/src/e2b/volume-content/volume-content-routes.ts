@@ -163,8 +163,10 @@ async function open(
   { volumes, files }: VolumeContentDeps,
   { adds = false }: { adds?: boolean } = {},
 ): Promise<{ files: SandboxFiles; path: string }> {
-  const { workspaceUuid, name } = volumeOf(request);
+  const { workspaceUuid, id, name } = volumeOf(request);
   const volume = await volumes.usable(workspaceUuid, name);
+  // While a slow body came in, the volume was deleted, and another one got its name.
+  if (volume.id !== id) throw sandboxErrors.VOLUME_NOT_FOUND({ details: { name: id } });
   const opened = await files.ofVolume(volume);
   if (adds) await files.assertRoom();
   return { files: opened, path: pathOf(opened, queryText(request.url, 'path') ?? '') };

@@ -119,6 +119,11 @@ describe('the pod of a sandbox', () => {
   });
 
   it('has GPUs only if the sandbox has, under the name of the cluster', () => {
+    const environmentOf = (gpus: number) => {
+      const resources = { ...SPEC.resources, gpus };
+      const made = sandboxPod({ ...SPEC, resources }, { ...OPTIONS, gpuResource: 'nvidia.com/gpu' });
+      return fieldAt(made, 'spec', 'containers', 0, 'env');
+    };
     const limits = (gpus: number) => {
       const resources = { ...SPEC.resources, gpus };
       const made = sandboxPod({ ...SPEC, resources }, { ...OPTIONS, gpuResource: 'nvidia.com/gpu' });
@@ -126,6 +131,9 @@ describe('the pod of a sandbox', () => {
     };
     expect(limits(2)).toMatchObject({ 'nvidia.com/gpu': 2 });
     expect(limits(0)).not.toHaveProperty(['nvidia.com/gpu']);
+    // Images may ask for all GPUs of their node.
+    expect(environmentOf(0)).toEqual([{ name: 'NVIDIA_VISIBLE_DEVICES', value: 'void' }]);
+    expect(environmentOf(2)).toBeUndefined();
   });
 
   it('never asks the cluster’s own resolver', () => {

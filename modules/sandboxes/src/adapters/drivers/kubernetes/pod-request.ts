@@ -41,6 +41,8 @@ const LIMITS = JSON.stringify({ capabilities: CAPABILITIES, seccomp: seccompProf
  * them. The Pod Security level `baseline` allows it, and the helper makes no devices.
  */
 const MARK_OF_THE_RUNTIME = 'CAP_MKNOD';
+/** Images may ask the runtime of a node with GPUs for all of them, those of other sandboxes included. */
+const NO_GPUS = [{ name: 'NVIDIA_VISIBLE_DEVICES', value: 'void' }];
 /** For a pod without a network, because a pod with its own resolvers must name one. */
 const NO_NAMESERVER = '127.0.0.1';
 
@@ -107,6 +109,7 @@ export function sandboxPod(spec: SandboxSpec, options: SandboxPodOptions): KubeO
           name: SANDBOX_CONTAINER,
           image,
           command: [HELPER_PATH, 'init', '--limited'],
+          ...((spec.resources.gpus ?? 0) === 0 && { env: NO_GPUS }),
           resources: sandboxResources(spec, gpuResource),
           securityContext: containerSecurity([...CAPABILITIES, MARK_OF_THE_RUNTIME]),
           volumeMounts: [helper, { name: 'shared-memory', mountPath: '/dev/shm' }],
