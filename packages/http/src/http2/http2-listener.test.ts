@@ -204,6 +204,35 @@ describe('a response', () => {
     expect(await get(client)).toMatchObject({ body: 'body', trailers: {} });
   });
 
+  it('omits trailers that HTTP/2 forbids', async () => {
+    const { port } = await start({
+      handler: (_request, response) => {
+        response.writeHead(200, { te: 'gzip', trailer: 'te' });
+        response.write('body');
+        response.addTrailers({ te: 'gzip', ':status': '200', 'a b': '1', 'x-sum': '4' });
+        response.end();
+      },
+    });
+    const { headers, trailers } = await get(await dial(port));
+    expect(headers).not.toHaveProperty('te');
+    expect(Object.entries(trailers)).toEqual([['x-sum', '4']]);
+  });
+
+  it.each(['flushHeaders', 'write', 'end'] as const)(
+    'whose head cannot be sent by %s resets its stream; the others live on',
+    async (send) => {
+      const requests = held();
+      const { port } = await start({ handler: requests.handler });
+      const client = await dial(port);
+      const reset = resetOf(client.request({}));
+      const { response } = await requests.next();
+      response.statusCode = 101;
+      expect(() => void response[send]('body')).not.toThrow();
+      expect(await reset).toBe(constants.NGHTTP2_INTERNAL_ERROR);
+      expect((await getOther(client, requests)).body).toBe('other');
+    },
+  );
+
   it('waits for its reader', async () => {
     const requests = held();
     const { port } = await start({ handler: requests.handler });

@@ -71,6 +71,15 @@ it('relays a body without a length in chunks, and trailers in both directions', 
   expect(received).toMatch(/\r\n5\r\ngiven\r\n0\r\nx-in: 1\r\n\r\n$/);
 });
 
+it.each(['GET', 'POST'])('keeps trailers that HTTP/2 forbids from the answer to %s', async (method) => {
+  const trailers = 'TE: gzip\r\nKeep-Alive: 1\r\nHost: a\r\nX-Sum: 4\r\nX-Sum: 5\r\n';
+  answer = `${HEAD}Transfer-Encoding: chunked\r\nTrailer: TE\r\n\r\n4\r\nbody\r\n0\r\n${trailers}\r\n`;
+  const stream = (await dial(port)).request({ ':method': method, 'content-length': '0', te: 'trailers' });
+  stream.end();
+  const given = await answerOf(stream);
+  expect([given.body, Object.entries(given.trailers)]).toEqual(['body', [['x-sum', '4, 5']]]);
+});
+
 it.each(['GET', 'POST'])('passes on that the answer to %s is cut short', async (method) => {
   answer = `${HEAD}Content-Length: 1000\r\n\r\npart`;
   const stream = (await dial(port)).request({ ':method': method, 'content-length': '0' });

@@ -4,15 +4,19 @@ import { Writable } from 'node:stream';
 import type { Http2Request } from './http2-request.ts';
 import type { StreamSocket } from './stream-socket.ts';
 
-/** These describe an HTTP/1 connection; HTTP/2 forbids them (RFC 9113, section 8.2.2). */
+/** These describe an HTTP/1 connection; HTTP/2 forbids them (RFC 9113, section 8.2.2), and `TE` in responses. */
 const OF_CONNECTIONS: ReadonlySet<string> = new Set([
   'connection',
   'http2-settings',
   'keep-alive',
   'proxy-connection',
+  'te',
   'transfer-encoding',
   'upgrade',
 ]);
+
+/** Other names, such as those of pseudo-headers, cannot be trailers (RFC 9110, section 5.6.2). */
+const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /** Node.js sends no greater status; an unknown class counts as a server error (RFC 9110, section 15). */
 const MAX_STATUS = 599;
@@ -33,7 +37,7 @@ export class Http2Response extends Writable {
   readonly req: Http2Request;
   readonly #stream: ServerHttp2Stream;
   readonly #headers = new Map<string, OutgoingHttpHeader>();
-  readonly #trailers: Record<string, string> = {};
+  readonly #trailers = new Map<string, string[]>();
   #isHeadOut = false;
   #hasNoBody = false;
   /** The next chunk is the last one, and can carry the end of the stream. */
@@ -51,7 +55,7 @@ export class Http2Response extends Writable {
       if (!isHandled) this.socket.destroy();
     });
     stream.once('wantTrailers', () => {
-      if (!stream.destroyed && !stream.closed) stream.sendTrailers(this.#trailers);
+      this.#sendOrCut(() => stream.sendTrailers(Object.fromEntries(this.#trailers)));
     });
   }
 
@@ -136,9 +140,9 @@ export class Http2Response extends Writable {
       ? trailers
       : Object.entries(trailers);
     for (const [name, value] of pairs) {
-      if (value !== undefined && !OF_CONNECTIONS.has(name.toLowerCase())) {
-        this.#trailers[name.toLowerCase()] = String(value);
-      }
+      const lower = name.toLowerCase();
+      if (value === undefined || OF_CONNECTIONS.has(lower) || !TOKEN.test(name)) continue;
+      this.#trailers.set(lower, [this.#trailers.get(lower) ?? [], value].flat().map(String));
     }
   }
 
@@ -208,12 +212,24 @@ export class Http2Response extends Writable {
     for (const [name, value] of this.#headers) {
       if (!OF_CONNECTIONS.has(name) && !(name === 'content-length' && status === 204)) head[name] = value;
     }
-    this.#stream.respond(head, { endStream: this.#hasNoBody, waitForTrailers: !this.#hasNoBody && this.#mayTrail() });
+    const waitForTrailers = !this.#hasNoBody && this.#mayTrail();
+    this.#sendOrCut(() => this.#stream.respond(head, { endStream: this.#hasNoBody, waitForTrailers }));
+  }
+
+  /** Most callers are events or timers, where an error would end the process: resets the stream instead. */
+  #sendOrCut(send: () => void): void {
+    if (this.socket.destroyed) return;
+    try {
+      send();
+    } catch (error) {
+      this.#hasNoBody = true; // drop the rest
+      this.#stream.destroy(error instanceof Error ? error : undefined);
+    }
   }
 
   /** Waiting for trailers costs a frame, so wait only if there are some, or may be some for a client that reads them. */
   #mayTrail(): boolean {
-    if (this.#isLast) return Object.keys(this.#trailers).length > 0;
+    if (this.#isLast) return this.#trailers.size > 0;
     return this.hasHeader('trailer') || /\btrailers\b/i.test(String(this.req.headers.te ?? ''));
   }
 

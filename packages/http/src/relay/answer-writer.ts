@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { BlockWriter } from '@svc/bytes';
 import type { AnswerHead } from './answer-head.ts';
 import type { PlainConnection } from './plain-connection.ts';
-import { keptHeaders, type HeaderList } from './relay-headers.ts';
+import { endToEndTrailers, keptHeaders, type HeaderList } from './relay-headers.ts';
 import type { RelayTarget } from './relay-request.ts';
 
 /** A response up to this size is written as text together with its head: one write, and no off-heap memory. */
@@ -52,9 +52,7 @@ export class AnswerWriter {
   }
 
   end(trailers: readonly string[]): void {
-    for (let index = 0; index + 1 < trailers.length; index += 2) {
-      this.#response.addTrailers([[trailers[index] ?? '', trailers[index + 1] ?? '']]);
-    }
+    if (trailers.length > 0) this.#response.addTrailers(endToEndTrailers({ rawTrailers: trailers }));
     this.#isWhole = true;
     this.#hasFlushed = true;
     if (this.#bulk !== null) this.#bulk.flush(() => this.#response.end());

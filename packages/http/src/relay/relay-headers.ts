@@ -83,8 +83,11 @@ export function framingHeaders(request: IncomingMessage): HeaderList {
 /** Never allowed as trailers: routing and framing (RFC 9110, section 6.5.1). */
 const NO_TRAILERS: ReadonlySet<string> = new Set(['host', 'content-length', 'trailer']);
 
-/** Returns a request's trailers as pairs, without those that `drop` matches. */
-export function endToEndTrailers({ rawTrailers }: IncomingMessage, drop = NOTHING_DROPPED): [string, string][] {
+/** Returns a message's trailers as pairs, without those that `drop` matches. */
+export function endToEndTrailers(
+  { rawTrailers }: { readonly rawTrailers: readonly string[] },
+  drop = NOTHING_DROPPED,
+): [string, string][] {
   const kept = keptHeaders(rawTrailers, '', (name) => NO_TRAILERS.has(name) || drop(name));
   return Array.from({ length: kept.length / 2 }, (_, index) => [kept[2 * index] ?? '', kept[2 * index + 1] ?? '']);
 }

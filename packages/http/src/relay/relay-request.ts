@@ -161,7 +161,8 @@ function passAnswer(incoming: IncomingMessage, response: ServerResponse, target:
   incoming.once('close', () => clearImmediate(flush));
   incoming.pipe(response, { end: false });
   incoming.once('end', () => {
-    if (Object.keys(incoming.trailers).length > 0) response.addTrailers(incoming.trailers);
+    const trailers = endToEndTrailers(incoming);
+    if (trailers.length > 0) response.addTrailers(trailers);
     response.end();
   });
   incoming.once('close', () => {
