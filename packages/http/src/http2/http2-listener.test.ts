@@ -72,6 +72,23 @@ describe('a request', () => {
     });
   });
 
+  it.each([
+    { ':scheme': 'ftp' },
+    { ':scheme': 'ftp', ':path': 'a' },
+    { ':scheme': 'x', ':path': 'http://b.test/' },
+    { ':path': '*', ':scheme': 'x' },
+  ])('with the target %j is refused', async (target) => {
+    const requests = held();
+    const { port } = await start({ handler: requests.handler });
+    const client = await dial(port);
+    expect((await answerOf(client.request(target))).headers[':status']).toBe(400);
+    const whole = client.request({ ':method': 'OPTIONS', ':path': '*' });
+    const { request, response } = await requests.next();
+    response.end();
+    expect(request.url).toBe('*');
+    expect((await answerOf(whole)).headers[':status']).toBe(200);
+  });
+
   it('that names two hosts is refused', async () => {
     const { port } = await start();
     const client = await dial(port);

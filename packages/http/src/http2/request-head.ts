@@ -9,7 +9,7 @@ const ACCEPTED: ReadonlySet<string> = new Set(METHODS.filter((method) => method 
 /**
  * Writes the head of an HTTP/2 request as HTTP/1 would (RFC 9113, section 8.3.1, and RFC 9112): `Host` for
  * `:authority`, `Transfer-Encoding` for a body without a length, one `Cookie`. Throws INVALID_REQUEST for an
- * unknown method, no host, or two.
+ * unknown method, no host, or two, and for what HTTP/1 could not name: another scheme, or a path that is none.
  */
 export function toHttp1Head(
   given: IncomingHttpHeaders,
@@ -18,6 +18,10 @@ export function toHttp1Head(
 ): RequestHead {
   const method = given[':method'] ?? '';
   if (!ACCEPTED.has(method)) throw invalid('method', 'it is unknown');
+  const scheme = given[':scheme'] ?? '';
+  if (scheme !== 'https' && scheme !== 'http') throw invalid('scheme', 'it must be https or http');
+  const url = given[':path'] ?? '';
+  if (!url.startsWith('/') && !(url === '*' && method === 'OPTIONS')) throw invalid('path', 'it must begin with /');
   const host = hostOf(given);
   const isUnmeasured = hasBody && given['content-length'] === undefined;
   const headers: Http1Headers = { host };
@@ -37,7 +41,7 @@ export function toHttp1Head(
     headers['transfer-encoding'] = 'chunked';
     rawHeaders.push('transfer-encoding', 'chunked');
   }
-  return { method, url: given[':path'] ?? '/', headers, rawHeaders };
+  return { method, url, headers, rawHeaders };
 }
 
 /** Different values could reach different places behind the platform. */
