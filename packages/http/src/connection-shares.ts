@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { AddressShares } from '@svc/addresses';
-import type { ShareRefusal } from '@svc/runtime';
+import type { ShareOutcome, ShareRefusal } from '@svc/runtime';
 import { compile } from '@fastify/proxy-addr';
 import { endpointOf } from './connections.ts';
 
@@ -25,16 +25,15 @@ export interface ConnectionSharesOptions {
  * listeners for `connection` are added that must not see those.
  */
 export function shareConnections(server: Server, maxConnections: number, options: ConnectionSharesOptions): void {
-  const { trustedProxies = [], maxHandshakes, onRefused = () => undefined } = options;
-  const isProxy = trustedProxies.length === 0 ? () => false : compile([...trustedProxies]);
-  const shares = new AddressShares({ capacity: maxHandshakes ?? maxConnections });
+  const { maxHandshakes, onRefused = () => undefined } = options;
+  const take = createShares(maxHandshakes ?? maxConnections, options);
   /** Shares of connections in their handshake, by endpoint. */
   const handshakes = new Map<string, () => void>();
 
   const admits = (socket: Socket): boolean => {
     const { remoteAddress } = socket;
     if (remoteAddress === undefined) return true; // closed already
-    const { refusal, release } = isProxy(remoteAddress, 0) ? shares.takeUnshared() : shares.take(remoteAddress);
+    const { refusal, release } = take(remoteAddress);
     if (refusal !== null) {
       onRefused({ ...refusal, remoteAddress });
       return false;
@@ -53,6 +52,19 @@ export function shareConnections(server: Server, maxConnections: number, options
     handshakes.get(endpoint)?.();
     handshakes.delete(endpoint);
   });
+}
+
+/**
+ * Shares `capacity` between client addresses and the networks around them. Returns a function that takes one for an
+ * address.
+ */
+export function createShares(
+  capacity: number,
+  { trustedProxies = [] }: Pick<ConnectionSharesOptions, 'trustedProxies'>,
+): (address: string) => ShareOutcome {
+  const isProxy = trustedProxies.length === 0 ? () => false : compile([...trustedProxies]);
+  const shares = new AddressShares({ capacity });
+  return (address) => (isProxy(address, 0) ? shares.takeUnshared() : shares.take(address));
 }
 
 /** Node's own handler of connections is a listener too, so that `prependListener` would not spare it the socket. */

@@ -8,7 +8,7 @@ export interface ListenerLimits {
   keepAliveTimeoutMs: number;
   /** Sockets without traffic in either direction for this long are cut. */
   idleTimeoutMs: number;
-  /** Shared between addresses and networks (`ConnectionSharesOptions`). */
+  /** Shared between addresses and networks (`ConnectionSharesOptions`). As many HTTP/2 requests may be in progress. */
   maxConnections: number;
   maxHeaderSizeBytes: number;
   /** Requests in progress on one HTTP/2 connection; further ones are refused before they are handled. */

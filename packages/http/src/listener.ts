@@ -21,7 +21,7 @@ export interface ListenerOptions {
   tls?: TlsServerOptions;
   /**
    * Offers HTTP/2 to TLS clients, which then need HTTP/1.1 for upgrades only. The handler gets the same requests and
-   * responses; `configure` and `shares` work on connections.
+   * responses; `configure` works on connections, `shares` on connections and on requests in progress.
    */
   http2?: boolean;
   limits?: Partial<ListenerLimits>;
@@ -114,11 +114,12 @@ function createHttpServer(options: ListenerOptions, limits: ListenerLimits): Ser
 function takeHttp2(
   server: Server,
   connections: Connections,
-  { handler, renderError = renderFlatError }: ListenerOptions,
+  { handler, shares = {}, renderError = renderFlatError }: ListenerOptions,
   limits: ListenerLimits,
 ): Http2Sessions {
   const sessions = new Http2Sessions({
     limits,
+    shares,
     renderError,
     onRequest: (http2Request, http2Response) => {
       // They have what handlers use of these classes, whose constructors need the parser of HTTP/1.

@@ -115,3 +115,34 @@ describe('closing', () => {
     expect(listener.connectionCount()).toBe(0);
   });
 });
+
+describe('requests in progress', () => {
+  const limits = { maxConnections: 12 };
+
+  it('are shared over all connections: an address gets a third, and the next one finds room', async () => {
+    const requests = held();
+    const { port } = await start({ handler: requests.handler, limits });
+    const clients = [await dial(port), await dial(port)];
+    for (const client of [...clients, ...clients]) client.request({}).on('error', () => undefined);
+    const exchanges = [];
+    for (let count = 0; count < 4; count += 1) exchanges.push(await requests.next());
+    for (const client of clients) expect(await resetOf(client.request({}))).toBe(constants.NGHTTP2_REFUSED_STREAM);
+    const other = await dial(port, { localAddress: '127.0.1.1' });
+    expect((await getOther(other, requests)).body).toBe('other');
+    const ended = once(exchanges[0]?.response ?? other, 'close');
+    exchanges[0]?.response.end();
+    await ended;
+    expect((await getOther(await dial(port), requests)).body).toBe('other');
+  });
+
+  it('of a trusted proxy have no share', async () => {
+    const requests = held();
+    const { port } = await start({ handler: requests.handler, limits, shares: { trustedProxies: ['127.0.0.1'] } });
+    const client = await dial(port);
+    for (let count = 0; count < 9; count += 1) {
+      client.request({}).on('error', () => undefined);
+      await requests.next();
+    }
+    expect((await getOther(client, requests)).body).toBe('other');
+  });
+});

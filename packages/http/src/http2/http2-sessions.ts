@@ -2,6 +2,7 @@ import { constants, performServerHandshake, type ServerHttp2Session, type Server
 import type { IncomingHttpHeaders, ServerSessionOptions } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import { toAppError } from '@svc/errors';
+import { createShares, type ConnectionSharesOptions } from '../connection-shares.ts';
 import type { ListenerLimits } from '../listener-limits.ts';
 import type { ErrorRenderer } from '../renderers.ts';
 import { resolveRequestId } from '../request-id.ts';
@@ -34,6 +35,8 @@ const LAST_STREAM_ID = 2 ** 31 - 1;
 /** Options of the HTTP/2 connections of a listener. */
 export interface Http2SessionsOptions {
   readonly limits: ListenerLimits;
+  /** How clients share the requests in progress: as many as there may be connections. */
+  readonly shares: ConnectionSharesOptions;
   readonly onRequest: (request: Http2Request, response: Http2Response) => void;
   readonly renderError: ErrorRenderer;
 }
@@ -50,12 +53,14 @@ interface Connection {
 export class Http2Sessions {
   readonly #options: Http2SessionsOptions;
   readonly #sessionOptions: ServerSessionOptions;
+  readonly #takeShare: ReturnType<typeof createShares>;
   readonly #connections = new Map<TLSSocket, Connection>();
   #isLeaving = false;
 
   constructor(options: Http2SessionsOptions) {
     this.#options = options;
-    const { maxStreamsPerConnection, maxHeaderSizeBytes } = options.limits;
+    const { maxStreamsPerConnection, maxHeaderSizeBytes, maxConnections } = options.limits;
+    this.#takeShare = createShares(maxConnections, options.shares);
     this.#sessionOptions = {
       settings: {
         maxConcurrentStreams: maxStreamsPerConnection,
@@ -120,9 +125,24 @@ export class Http2Sessions {
       if (connection.isTold || connection.session.closed) end(connection);
       else this.#endWhenIdle(connection, this.#options.limits.keepAliveTimeoutMs);
     });
-    stream.setTimeout(this.#options.limits.idleTimeoutMs);
     if (this.#isLeaving) announceEnd(connection);
+    if (!this.#admits(connection, stream)) return;
+    stream.setTimeout(this.#options.limits.idleTimeoutMs);
     this.#serve(connection, stream, headers, raw);
+  }
+
+  /** Refuses a stream beyond the share of its address or network: its client may repeat the request. */
+  #admits({ socket }: Connection, stream: ServerHttp2Stream): boolean {
+    const { remoteAddress } = socket;
+    if (remoteAddress === undefined) return true; // closed already
+    const { refusal, release } = this.#takeShare(remoteAddress);
+    if (refusal === null) {
+      stream.once('close', release);
+      return true;
+    }
+    stream.on('error', () => undefined); // tells the code of the reset
+    stream.close(constants.NGHTTP2_REFUSED_STREAM);
+    return false;
   }
 
   #serve(

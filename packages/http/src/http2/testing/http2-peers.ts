@@ -24,9 +24,10 @@ export async function start(options: Partial<ListenerOptions> = {}): Promise<{ l
   return { listener, port: await listener.listen(0, '127.0.0.1') };
 }
 
-/** Connects, and waits for the settings of the listener. */
-export async function dial(port: number): Promise<ClientHttp2Session> {
-  const client = connect(`https://localhost:${port}`, { rejectUnauthorized: false, host: '127.0.0.1' });
+/** Connects, and waits for the settings of the listener. All addresses of 127.0.0.0/8 are of this machine. */
+export async function dial(port: number, options: { localAddress?: string } = {}): Promise<ClientHttp2Session> {
+  const own = { rejectUnauthorized: false, host: '127.0.0.1' };
+  const client = connect(`https://localhost:${port}`, { ...own, ...options });
   client.on('error', () => undefined); // several tests cut the connection
   clients.push(client);
   await once(client, 'remoteSettings');
