@@ -82,7 +82,6 @@ export class TunnelFront {
     const address = parseTunnelAddress(request, this.#options.domain);
     if (address === null) return false;
     this.#requests.add(request);
-    request.socket.setTimeout(0); // a watch may be silent for an hour; the agent's liveness check ends dead ones
     this.#serve(request, response, address).catch((error: unknown) => this.#refuse(request, response, error));
     return true;
   }
@@ -127,6 +126,7 @@ export class TunnelFront {
     if (this.#movePage(request, response, address)) return;
     if (await this.#answerLink(request, response, address)) return;
     const admitted = await this.#admit(request, address);
+    request.socket.setTimeout(0); // a watch may be silent for an hour; the agent's liveness check ends dead ones
     if (await this.#forward(admitted, request, response)) return;
     const decided = await this.#decide(request, admitted);
     const target = this.#createTarget(decided, this.#options.answerTimeoutMs);
