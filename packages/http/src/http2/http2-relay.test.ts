@@ -80,6 +80,16 @@ it.each(['GET', 'POST'])('keeps trailers that HTTP/2 forbids from the answer to 
   expect([given.body, Object.entries(given.trailers)]).toEqual(['body', [['x-sum', '4, 5']]]);
 });
 
+it.each(['000', '099 Low', '200 a\x01b'])('takes an answer with the status line %j for a failure', async (line) => {
+  answer = `HTTP/1.1 ${line}\r\nContent-Length: 0\r\n\r\n`;
+  const client = await dial(port);
+  for (const method of ['GET', 'POST']) {
+    const stream = client.request({ ':method': method, 'content-length': '0' });
+    stream.end();
+    expect((await answerOf(stream)).headers[':status']).toBe(502);
+  }
+});
+
 it.each(['GET', 'POST'])('passes on that the answer to %s is cut short', async (method) => {
   answer = `${HEAD}Content-Length: 1000\r\n\r\npart`;
   const stream = (await dial(port)).request({ ':method': method, 'content-length': '0' });

@@ -7,6 +7,7 @@ import {
 } from 'node:http';
 import { request as sendSecureRequest } from 'node:https';
 import type { RequestOptions } from 'node:https';
+import { MalformedAnswer } from './answer-head.ts';
 import {
   endToEndHeaders,
   endToEndTrailers,
@@ -111,7 +112,8 @@ function exchange(
     });
     outgoing.once('response', (incoming) => {
       deadline.stop();
-      passAnswer(incoming, response, target);
+      if (hasStatusLine(incoming)) passAnswer(incoming, response, target);
+      else outgoing.destroy(new MalformedAnswer('its first line is no status line'));
     });
     passBody(request, outgoing, target.dropsTrailer, () => deadline.start());
   });
@@ -147,6 +149,11 @@ function passBody(
   const patience = setTimeout(begin, CONTINUE_PATIENCE_MS);
   outgoing.once('continue', begin);
   for (const event of ['continue', 'response', 'close']) outgoing.once(event, () => clearTimeout(patience));
+}
+
+/** The parser lets through a status and a reason that no response can have. */
+function hasStatusLine({ statusCode = 0, statusMessage = '' }: IncomingMessage): boolean {
+  return statusCode >= 200 && /^[\t\x20-\x7e\x80-\xff]*$/.test(statusMessage);
 }
 
 function passAnswer(incoming: IncomingMessage, response: ServerResponse, target: RelayTarget): void {
