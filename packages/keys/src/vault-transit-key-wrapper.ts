@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { text } from 'node:stream/consumers';
+import { failUnanswered } from '@svc/runtime';
 import { keyErrors } from './errors.ts';
 import type { KeyWrapper, WrappedKey } from './key-wrapper.ts';
 
@@ -99,6 +100,7 @@ async function post(
   try {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const outgoing = send(url, { method: 'POST', headers, signal, ...(ca === undefined ? {} : { ca }) }, resolve);
+      failUnanswered(outgoing);
       outgoing.on('error', reject);
       outgoing.end(JSON.stringify(body));
     });

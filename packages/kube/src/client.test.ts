@@ -74,6 +74,13 @@ describe('the Kubernetes client', () => {
     await expect(client.ready()).rejects.toMatchObject({ code: 'KUBERNETES_UNREACHABLE', status: 503 });
   });
 
+  it('reports a server that switches protocols unasked as unreachable', async () => {
+    const client = await createClient((request) => {
+      request.socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
+    });
+    await expect(client.raw('/healthz')).rejects.toMatchObject({ code: 'KUBERNETES_UNREACHABLE', status: 503 });
+  });
+
   it('ends at once when the caller aborts, before and during a request', async () => {
     const controller = new AbortController();
     const client = await createClient(() => controller.abort(new Error('stopped')));

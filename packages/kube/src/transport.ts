@@ -2,6 +2,7 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type 
 
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { Socket } from 'node:net';
+import { failUnanswered } from '@svc/runtime';
 import type { ClusterAccess } from './access.ts';
 import { kubeErrors } from './errors.ts';
 
@@ -113,6 +114,7 @@ function exchange(
       return;
     }
     const outgoing = send({ ...options, ...(request.signal === undefined ? {} : { signal: request.signal }) });
+    failUnanswered(outgoing);
     const onTimeout = (): void => void outgoing.destroy(new Error(`no answer in ${timeoutMs} ms`));
     const timer = timeoutMs === 0 ? undefined : setTimeout(onTimeout, timeoutMs);
     outgoing.once('response', (response) => {

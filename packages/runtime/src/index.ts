@@ -20,3 +20,4 @@ export {
 } from './shares.ts';
 export { TokenBucket, type TokenRate } from './token-bucket.ts';
 export { TokenBuckets, type TokenBucketsOptions } from './token-buckets.ts';
+export { failUnanswered, UnansweredRequest } from './unanswered-request.ts';

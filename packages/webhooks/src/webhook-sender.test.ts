@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { startWebhookReceiver } from '@svc/testing';
 import { expect, it } from 'vitest';
 import { createWebhookSender, WebhookFailure } from './webhook-sender.ts';
@@ -42,4 +44,21 @@ it('fails with the status of the response and follows no redirect', async () => 
   expect(failure).toBeInstanceOf(WebhookFailure);
   expect(failure).toMatchObject({ status: 302, message: 'HTTP 302' });
   expect(receiver.received).toHaveLength(1);
+});
+
+it('fails if the receiver switches protocols', async () => {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined); // cut by the sender
+    socket.once('data', () =>
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'),
+    );
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo; // it listens on a port
+  try {
+    const sent = open.send({ url: `http://127.0.0.1:${port}/`, headers: {}, body: 'hello' }, signal);
+    await expect(sent).rejects.toThrow(WebhookFailure);
+  } finally {
+    await new Promise((resolve) => server.close(resolve));
+  }
 });

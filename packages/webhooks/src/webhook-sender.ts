@@ -3,6 +3,7 @@ import { request as httpRequest, type IncomingMessage, type RequestOptions } fro
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { publicAddresses, type PublicAddresses } from '@svc/addresses';
+import { failUnanswered } from '@svc/runtime';
 
 /** A request to a receiver. */
 export interface Webhook {
@@ -92,6 +93,7 @@ function exchange({ url: text, headers, body }: Webhook, targets: PublicAddresse
         else reject(new WebhookFailure(`HTTP ${status}`, { status }));
       }, reject);
     });
+    failUnanswered(outgoing);
     outgoing.once('error', reject);
     outgoing.end(body);
   });

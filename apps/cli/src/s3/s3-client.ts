@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import { failUnanswered } from '@svc/runtime';
 import {
   canonicalQuery,
   createSigningCredential,
@@ -150,6 +151,7 @@ export class S3Client {
         ? httpsRequest({ ...options, agent: this.#agents.https })
         : httpRequest({ ...options, agent: this.#agents.http });
       outgoing.setTimeout(IDLE_TIMEOUT_MS, () => outgoing.destroy(new Error('the connection stands still')));
+      failUnanswered(outgoing);
       outgoing.once('response', resolve);
       outgoing.once('error', reject);
       const body = request.body?.open();

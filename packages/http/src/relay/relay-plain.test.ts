@@ -1,5 +1,11 @@
 import { once } from 'node:events';
-import { createServer, request as sendRequest, type IncomingMessage, type Server } from 'node:http';
+import {
+  createServer,
+  request as sendRequest,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import {
   connect,
   createServer as createRawServer,
@@ -9,10 +15,11 @@ import {
 } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { BlockMemory, type LendingStream } from '@svc/bytes';
+import { UnansweredRequest } from '@svc/runtime';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PlainConnections } from './plain-connections.ts';
 import { isPlain, relayPlain } from './relay-plain.ts';
-import { RelayTimeout } from './relay-request.ts';
+import { relayRequest, RelayTimeout, type RelayTarget } from './relay-request.ts';
 
 /** Behavior of the backend for each connection. */
 let behave: (socket: Socket) => void;
@@ -221,5 +228,22 @@ describe('relayPlain', () => {
     behave = () => undefined;
     expect((await get()).statusCode).toBe(502);
     expect(fault).toBeInstanceOf(RelayTimeout);
+  });
+});
+
+describe('relayRequest', () => {
+  it.each(['GET', 'POST'])('rejects if the server answers a %s with another protocol', async (method) => {
+    answering('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
+    front.removeAllListeners('request').on('request', (request: IncomingMessage, response: ServerResponse) => {
+      const connection = { host: '127.0.0.1', port: portOf(backend) };
+      const headers = ['Host', 'backend'];
+      const target: RelayTarget = { agent: false, connection, path: '/', headers, timeoutMs };
+      relayRequest(request, response, target).catch((error: unknown) => {
+        fault = error;
+        response.writeHead(502).end();
+      });
+    });
+    expect((await get('/', method)).statusCode).toBe(502);
+    expect(fault).toBeInstanceOf(UnansweredRequest);
   });
 });

@@ -7,6 +7,7 @@ import {
 } from 'node:http';
 import { request as sendSecureRequest } from 'node:https';
 import type { RequestOptions } from 'node:https';
+import { failUnanswered } from '@svc/runtime';
 import { MalformedAnswer } from './answer-head.ts';
 import {
   endToEndHeaders,
@@ -103,6 +104,7 @@ function exchange(
       resolve();
     };
     response.once('close', left);
+    failUnanswered(outgoing);
     outgoing.once('error', (error) => {
       deadline.stop();
       response.off('close', left);

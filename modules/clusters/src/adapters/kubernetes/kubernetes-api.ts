@@ -2,7 +2,7 @@ import { request as sendRequest, type ClientRequest, type IncomingMessage } from
 import { isAppError } from '@svc/errors';
 import { RelayTimeout } from '@svc/http';
 import { KUBERNETES_SERVICE, type TunnelRequest } from '@svc/protocol';
-import type { Clock } from '@svc/runtime';
+import { failUnanswered, type Clock } from '@svc/runtime';
 import type { Cluster } from '../../domain/cluster.ts';
 import type { TunnelStore } from '../../domain/tunnel.ts';
 import { clusterErrors } from '../../errors.ts';
@@ -94,6 +94,7 @@ async function answerTo(
   cluster: string,
 ): Promise<unknown> {
   const timer = setTimeout(() => outgoing.destroy(new RelayTimeout(timeoutMs)), timeoutMs);
+  failUnanswered(outgoing);
   try {
     outgoing.end();
     const response = await new Promise<IncomingMessage>((resolve, reject) => {

@@ -1,5 +1,6 @@
 import { request, type RequestOptions } from 'node:https';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { failUnanswered } from '@svc/runtime';
 import { storeErrors } from '../../errors.ts';
 
 export interface AuthorityAnswer {
@@ -51,6 +52,7 @@ function exchange(url: string, settings: RequestOptions, body: string | undefine
         reject,
       );
     });
+    failUnanswered(outgoing);
     outgoing.once('timeout', () => outgoing.destroy(new Error('it was silent for too long')));
     outgoing.once('error', reject);
     outgoing.end(body);

@@ -7,6 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { failUnanswered } from '@svc/runtime';
 import { sandboxErrors } from '../../errors.ts';
 import type { PortSocket } from '../../domain/preview/port-socket.ts';
 
@@ -34,6 +35,7 @@ export function forwardRequest(forwarding: Forwarding & { readonly response: Ser
       headers,
       setHost: false,
     });
+    failUnanswered(upstream);
     response.once('close', () => {
       upstream.destroy();
       port.destroy();

@@ -3,6 +3,7 @@ import { Agent as HttpAgent, request as sendPlain, type IncomingMessage, type Re
 import { Agent as HttpsAgent, request as sendEncrypted } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { failUnanswered } from '@svc/runtime';
 import {
   createSigningCredential,
   EMPTY_SHA256,
@@ -102,6 +103,7 @@ export class DataClient {
     };
     return new Promise((resolve, reject) => {
       const outgoing = this.#send(options);
+      failUnanswered(outgoing);
       const fail = (reason: string) => () => outgoing.destroy(new Error(reason));
       const answering = setTimeout(fail('the engine did not answer in time'), requestTimeoutMs);
       outgoing.once('error', reject).once('close', () => clearTimeout(answering));

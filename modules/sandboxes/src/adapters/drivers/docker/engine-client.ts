@@ -2,6 +2,7 @@ import http, { type ClientRequest, type IncomingMessage, type RequestOptions } f
 import https from 'node:https';
 import type { Duplex, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { failUnanswered } from '@svc/runtime';
 import type { EngineEndpoint } from './engine-endpoint.ts';
 
 /** Newest API version that we use; the engine's own version may be lower. */
@@ -120,6 +121,7 @@ export class EngineClient {
       ...(streamed ? {} : { body }),
     });
     const answered = new Promise<IncomingMessage>((resolve, reject) => {
+      failUnanswered(outgoing);
       outgoing.once('response', resolve);
       outgoing.once('error', (error) => reject(unreachable(error)));
     });

@@ -1,5 +1,6 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { failUnanswered } from '@svc/runtime';
 import { RegistryFailure } from './registry-failure.ts';
 
 const MAX_REDIRECTS = 5;
@@ -75,6 +76,7 @@ export class RegistryHttp {
         url.protocol === 'https:'
           ? httpsRequest(url, { ...options, agent: this.#secure })
           : httpRequest(url, { ...options, agent: this.#plain });
+      failUnanswered(request);
       const late = setTimeout(() => request.destroy(new Error('it does not answer')), ANSWER_TIMEOUT_MS);
       const unconnected = setTimeout(() => request.destroy(new Error('no connection')), CONNECT_TIMEOUT_MS);
       request.once('socket', (socket) => {
