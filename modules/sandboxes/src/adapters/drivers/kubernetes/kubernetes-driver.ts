@@ -26,7 +26,7 @@ import {
   type OpenCluster,
 } from './open-cluster.ts';
 import { imageReference, sandboxPod } from './pod-request.ts';
-import { PodUsage, UNMEASURED } from './pod-usage.ts';
+import { outcomeWithin, PodUsage, UNMEASURED } from './pod-usage.ts';
 import { filesGone, kubeFailure, NOT_RUNNING, notRunning, troubleError } from './pod-failure.ts';
 import { PodSnapshots, type SavedRoot } from './pod-snapshots.ts';
 import { isRunning, isUp, type PodView } from './pod-view.ts';
@@ -275,7 +275,7 @@ export class KubernetesDriver implements SandboxDriver {
       try {
         if (!connection.has('pause')) throw sandboxErrors.PAUSE_UNAVAILABLE({ details: { driver: this.name } });
         await ready?.();
-        const outcome = await connection.call({ op });
+        const outcome = await outcomeWithin(REQUEST_LIMIT_MS, connection.call({ op }), this.#options.clock);
         if (!outcome.ok) throw new Error(`its helper answers ${outcome.code}: ${outcome.message}`);
       } finally {
         if (open === null) await connection.close();

@@ -3,7 +3,7 @@ import { fakeClock, type FakeClock } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createFrameDecoder, encodeJsonFrame, FrameType } from '../../../domain/helper/frames.ts';
 import { HelperConnection } from '../../../domain/helper/helper-connection.ts';
-import { PodUsage } from './pod-usage.ts';
+import { outcomeWithin, PodUsage } from './pod-usage.ts';
 
 const ID = 'sbx_a';
 
@@ -87,6 +87,15 @@ describe('PodUsage', () => {
     respond({ result: { pids: 2 } });
     expect(await third).toMatchObject({ pids: 2 });
     expect(requests).toHaveLength(1);
+  });
+
+  it('gives any operation up at its limit, and leaves the connection open', async () => {
+    const pausing = outcomeWithin(60_000, connection.call({ op: 'pause' }), clock);
+    const ended = expect(pausing).rejects.toThrow('within 60000 ms');
+    await clock.advance(60_000);
+    await ended;
+    arrived = Promise.withResolvers();
+    expect(await read({ result: { pids: 5 } })).toMatchObject({ pids: 5 });
   });
 
   it('has no figures without a connection', async () => {

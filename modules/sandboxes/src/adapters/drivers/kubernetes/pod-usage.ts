@@ -52,16 +52,21 @@ export class PodUsage {
     const source = this.#sources.get(id);
     if (source === undefined) return null;
     source.reading ??= source.connection.call({ op: 'usage' }).finally(() => (source.reading = null));
-    const late = Promise.withResolvers<never>();
-    const lateError = new Error(`the helper has not reported the usage within ${READ_LIMIT_MS} ms`);
-    const cancelTimer = this.#clock.setTimer(() => late.reject(lateError), READ_LIMIT_MS);
-    try {
-      const outcome = await Promise.race([source.reading, late.promise]);
-      if (!outcome.ok) throw new Error(`the helper does not report its usage: ${outcome.message}`);
-      return parseUsage(outcome.result);
-    } finally {
-      cancelTimer();
-    }
+    const outcome = await outcomeWithin(READ_LIMIT_MS, source.reading, this.#clock);
+    if (!outcome.ok) throw new Error(`the helper does not report its usage: ${outcome.message}`);
+    return parseUsage(outcome.result);
+  }
+}
+
+/** Rejects if the helper does not answer in time. The operation is not cancelled. */
+export async function outcomeWithin(limitMs: number, answering: Promise<Outcome>, clock: Clock): Promise<Outcome> {
+  const late = Promise.withResolvers<never>();
+  const lateError = new Error(`the helper has not answered within ${limitMs} ms`);
+  const cancelTimer = clock.setTimer(() => late.reject(lateError), limitMs);
+  try {
+    return await Promise.race([answering, late.promise]);
+  } finally {
+    cancelTimer();
   }
 }
 
