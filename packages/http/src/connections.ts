@@ -1,7 +1,12 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Http2Sessions } from './http2/http2-sessions.ts';
+
+/** The HTTP/2 connections of a listener, which end by themselves. */
+export interface SessionHolder {
+  has(socket: unknown): boolean;
+  announceClose(): void;
+}
 
 /** A request in progress. */
 export interface Exchange {
@@ -18,12 +23,12 @@ export class Connections {
   /** TLS sockets; each wraps a socket in `#accepted`. */
   readonly #secured = new Map<string, Socket>();
   readonly #upgraded = new Set<Duplex>();
-  #http2: Http2Sessions | undefined;
+  #http2: SessionHolder | undefined;
   #closing = false;
   #isLeaving = false;
 
   /** Registers the server's sockets. Requests and upgrades are registered one by one. */
-  watch(server: Server, http2?: Http2Sessions): void {
+  watch(server: Server, http2?: SessionHolder): void {
     this.#http2 = http2;
     server.on('connection', (socket: Socket) => {
       this.#accepted.add(socket);
