@@ -190,8 +190,8 @@ export const platformConfigSchema = Type.Object({
     minimum: 100,
     maximum: 1_000_000,
     description:
-      'Maximum connections of each HTTP and S3 listener. One address can hold a third of them and its network half, ' +
-      'except for trusted_proxies',
+      'Maximum connections of each HTTP and S3 listener, and requests in progress over HTTP/2. One address can hold a ' +
+      'third of them and its network half, except for trusted_proxies',
   }),
   services: Type.Array(
     Type.Union([Type.Literal('clusters'), Type.Literal('object-store'), Type.Literal('sandboxes')]),

@@ -15,7 +15,7 @@ const maximumSchema = Type.Object({
   memory_mb: amount(4096, 32, 1_048_576, 'Maximum memory of a sandbox in MiB'),
   disk_mb: amount(16_384, 64, 1_048_576, 'Maximum disk of a sandbox in MiB'),
   pids: amount(4096, 16, 65_536, 'Maximum process limit of a sandbox'),
-  gpus: amount(8, 0, 1024, 'Maximum GPUs of a sandbox, where the driver has any'),
+  gpus: amount(8, 0, 1024, 'Maximum GPUs of a sandbox, with drivers that offer GPUs'),
 });
 
 const sourceSchema = Type.Union([

@@ -68,7 +68,7 @@ func mountBareRoot(place string, base uint32) error {
 }
 
 // assertFree fails if another running sandbox writes to a volume, or reads one that this sandbox would write to. The server of
-// a volume is in nobody's way: all mounts are of one file system, and each of its changes is complete when it ends.
+// a volume conflicts with no sandbox: all mounts are of one file system, and each of its changes is complete when it ends.
 func (h *host) assertFree(sandbox string, volumes []volume) error {
 	if len(volumes) == 0 {
 		return nil

@@ -165,7 +165,7 @@ describe('a client that opens more streams than it may', () => {
     ['they are refused', 12, false],
     ['it loses its connection if it goes on', 500, false],
     ['it loses its connection if it knows better', 12, true],
-  ])('has them served by nobody: %s', async (_what, count, acknowledges) => {
+  ])('has the rest refused before any handler: %s', async (_what, count, acknowledges) => {
     const { port, requests } = await start({ limits: { maxStreamsPerConnection: 10 } });
     const client = await dial(port);
     if (acknowledges) client.send(frame(TYPE.settings, 1, 0));

@@ -14,7 +14,7 @@ export interface SandboxAccessRecord {
 }
 
 export interface SandboxAccessRepository {
-  /** Stores the record, unless the holder already has one in the sandbox. Returns the id of the one that is stored. */
+  /** Stores the record unless the holder already has one in the sandbox. Returns the id of the stored record. */
   ensure(record: SandboxAccessRecord, holder: string, now: string): Promise<string>;
   find(id: string): Promise<SandboxAccessRecord | null>;
   ofSandbox(sandboxId: string): Promise<readonly SandboxAccessRecord[]>;

@@ -15,7 +15,7 @@ export interface VolumeAccessRecord {
 
 /** Records go with their volume. */
 export interface VolumeAccessRepository {
-  /** Stores the record, unless the holder already has one in the volume. Returns the id of the one that is stored. */
+  /** Stores the record unless the holder already has one in the volume. Returns the id of the stored record. */
   ensure(record: VolumeAccessRecord, holder: string, now: string): Promise<string>;
   find(id: string): Promise<VolumeAccessRecord | null>;
 }

@@ -106,7 +106,7 @@ export class VolumeServers {
   async #start({ id, workspaceUuid }: Pick<Volume, 'id' | 'workspaceUuid'>): Promise<OpenVolume> {
     const opened = this.#opened(id);
     if (opened !== null) return opened; // started by the previous request
-    await this.#end(id); // one that was lost
+    await this.#end(id); // a helper that died
     const driver = this.#deps.driver();
     await this.#deps.quotaLimits.readLimits(workspaceUuid); // so that the owner is known
     const free = await this.#takePlace(workspaceUuid);

@@ -113,7 +113,7 @@ export class VolumeService {
     if ('breach' in resized) throw quotaExceeded(resized.breach);
     if (resized.volume === null) throw sandboxErrors.VOLUME_BUSY({ details: { name } });
     try {
-      await this.#deps.servers.releaseIdle(volume.id); // some machines resize only what is not mounted
+      await this.#deps.servers.releaseIdle(volume.id); // some machines cannot grow a mounted volume
       await driver.resize(volume.id, sizeMb);
     } catch (error) {
       await repository.endResize(volume.id, volume.sizeMb);

@@ -62,7 +62,7 @@ export interface PodOptions {
 }
 
 export interface SandboxPodOptions extends PodOptions {
-  /** Extended resource of its GPUs, if it has any. */
+  /** The cluster's extended resource for GPUs; null if sandboxes have none. */
   readonly gpuResource: string | null;
   /** What it is until it is started. */
   readonly state: 'filling' | 'stopped';
