@@ -65,6 +65,29 @@ describeRequiring(DOCKER_REQUIREMENTS, 'platforms on two machines with one engin
     expect(await run(second, other, 'echo second')).toBe('second\n');
   });
 
+  it('have a firewall each, which a platform with networks leaves behind', async () => {
+    const tables = async (): Promise<string[]> => {
+      const { stdout } = await runCommand('nft', ['list', 'tables']);
+      return stdout.split('\n').filter((line) => line.includes('svc_sandboxes_docker_'));
+    };
+    const own = await tables();
+    expect(own).toHaveLength(1);
+    second = await startSecond();
+    expect(await tables()).toHaveLength(2);
+    await second.close();
+    expect(await tables()).toEqual(own);
+
+    const id = await create(first, { network: 'egress' });
+    await first.close();
+    expect(await tables()).toEqual(own);
+    await first.reopen();
+    expect((await first.call('DELETE', `/api/sandboxes/${id}`)).status).toBe(200);
+    await expect.poll(containers).toEqual([]);
+    await first.close();
+    expect(await tables()).toEqual([]);
+    await first.reopen();
+  });
+
   it('keep the sandboxes and snapshots of an older version, and take none of those for their own', async () => {
     const newer = owners;
     owners = { current: newer.former, former: 'none' }; // how an older version marks what it makes

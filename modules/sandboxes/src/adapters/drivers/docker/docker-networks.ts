@@ -1,17 +1,21 @@
 import { existsSync } from 'node:fs';
+import type { Logger } from '@svc/telemetry';
 import { runTool } from '../../images/run-tool.ts';
-import { firewallRules } from '../local/firewall-rules.ts';
+import { firewallRules, withoutTable } from '../local/firewall-rules.ts';
 import { hostNameservers } from '../local/nameservers.ts';
 import { findProgram } from '../local/requirements.ts';
 import { asFields, EngineRefusal, isMissing, type EngineClient } from './engine-client.ts';
 import { engineName, filterByOwner, OWNER_LABEL, SANDBOX_LABEL, SLOT_LABEL } from './names.ts';
 
-const INTERFACE_START = 'svcsd';
-const FIREWALL_TABLE = 'svc_sandboxes_docker';
+/** Bridges and table of all platforms of a machine in earlier versions: another platform's start replaced the rules. */
+const FORMER = { interfaceStart: 'svcsd', table: 'svc_sandboxes_docker' };
+/** Of the owner's id, which is random; a bridge's name has room for 15 characters, five of them for the slot. */
+const OWNER_CHARACTERS = 5;
 /** Networks of four addresses in a range of 65,536; the first is not used. */
 const SLOTS = 16_383;
 const MAX_ATTEMPTS = 20;
 const TOOL_LIMIT_MS = 20_000;
+const BRIDGE_OPTION = 'com.docker.network.bridge.name';
 
 export interface NetworkOptions {
   readonly client: EngineClient;
@@ -22,6 +26,7 @@ export interface NetworkOptions {
   readonly nameservers: readonly string[];
   /** A network of the operator, who is responsible for what it reaches; null for a dedicated network per sandbox. */
   readonly network: string | null;
+  readonly log: Logger;
 }
 
 /** Network support for sandboxes, determined once. */
@@ -53,6 +58,19 @@ export class DockerNetworks {
     this.#egress = { reason, nameservers };
     this.#next = Number.parseInt(this.#options.owner.slice(0, 4), 16) % SLOTS; // different start per platform
     return this.#egress;
+  }
+
+  /** Removes the firewall of a platform that has no networks. A table that could not be removed matches nothing. */
+  async close(): Promise<void> {
+    const { owner, network, log } = this.#options;
+    if (network !== null || this.#egress.reason !== null) return;
+    const signal = AbortSignal.timeout(TOOL_LIMIT_MS);
+    try {
+      const networks = await this.#networks(filterByOwner(owner), signal);
+      if (networks.length === 0) await this.#nft(withoutTable(firewallTable(owner)), signal);
+    } catch (error) {
+      log.warn({ err: error }, 'the firewall table was not removed');
+    }
   }
 
   get nameservers(): readonly string[] {
@@ -94,7 +112,7 @@ export class DockerNetworks {
   async #assertHere(name: string, signal: AbortSignal): Promise<void> {
     const { client } = this.#options;
     const { Options: options } = asFields(await client.json('GET', `/networks/${name}`, { signal }));
-    const bridge = String(asFields(options)['com.docker.network.bridge.name']);
+    const bridge = String(asFields(options)[BRIDGE_OPTION]);
     if (existsSync(`/sys/class/net/${bridge}`)) return;
     await client.json('DELETE', `/networks/${name}`, { signal });
     throw new Error(
@@ -104,7 +122,7 @@ export class DockerNetworks {
 
   async #freeSlot(signal: AbortSignal): Promise<number> {
     const networks = await this.#networks({ label: [SLOT_LABEL] }, signal);
-    const taken = new Set(networks.map((labels) => Number(labels[SLOT_LABEL])));
+    const taken = new Set(networks.map(({ labels }) => Number(labels[SLOT_LABEL])));
     for (let tried = 0; tried < SLOTS; tried += 1) {
       this.#next = (this.#next % SLOTS) + 1;
       if (!taken.has(this.#next)) return this.#next;
@@ -124,7 +142,7 @@ export class DockerNetworks {
       IPAM: { Config: [{ Subnet: `${address(0)}/30`, Gateway: address(1) }] },
       Labels: { [OWNER_LABEL]: this.#options.owner, [SANDBOX_LABEL]: id, [SLOT_LABEL]: String(slot) },
       Options: {
-        'com.docker.network.bridge.name': `${INTERFACE_START}${slot}`,
+        [BRIDGE_OPTION]: `${interfaceStart(this.#options.owner)}${slot}`,
         'com.docker.network.bridge.enable_icc': 'false',
         'com.docker.network.bridge.enable_ip_masquerade': 'false', // done by the firewall
       },
@@ -133,36 +151,58 @@ export class DockerNetworks {
 
   async #loadFirewall(nameservers: readonly string[], signal: AbortSignal): Promise<string | null> {
     if (process.getuid?.() !== 0) return 'the firewall needs root; start svc with sudo';
-    const nft = findProgram('nft');
-    if (nft === null) return 'the firewall needs nft; install it with: apt-get install -y nftables';
-    const input = firewallRules({
-      table: FIREWALL_TABLE,
-      interfaces: { name: `${INTERFACE_START}*` },
-      nameservers,
-      range: `${this.#options.addressPrefix}.0.0/16`,
-    });
+    if (findProgram('nft') === null) return 'the firewall needs nft; install it with: apt-get install -y nftables';
+    const { owner, addressPrefix } = this.#options;
+    const range = `${addressPrefix}.0.0/16`;
+    const rules = (table: string, start: string): string =>
+      firewallRules({ table, interfaces: { name: `${start}*` }, nameservers, range });
     try {
-      await runTool(nft, ['-f', '-'], { input, signal: AbortSignal.any([signal, AbortSignal.timeout(TOOL_LIMIT_MS)]) });
+      const networks = await this.#networks({ label: [SLOT_LABEL] }, signal);
+      const hasFormer = networks.some(({ bridge }) => bridge.startsWith(FORMER.interfaceStart));
+      const former = hasFormer ? rules(FORMER.table, FORMER.interfaceStart) : '';
+      await this.#nft(rules(firewallTable(owner), interfaceStart(owner)) + former, signal);
       return null;
     } catch (error) {
       return `the firewall was not loaded: ${error instanceof Error ? error.message : String(error)}`;
     }
   }
 
+  async #nft(input: string, signal: AbortSignal): Promise<void> {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(TOOL_LIMIT_MS)]);
+    await runTool(findProgram('nft') ?? 'nft', ['-f', '-'], { input, signal: limit });
+  }
+
   /** Removes networks without a sandbox, left by an interrupted create or remove. */
   async #sweep(signal: AbortSignal): Promise<void> {
     const { client, owner } = this.#options;
-    for (const labels of await this.#networks(filterByOwner(owner), signal)) {
+    for (const { labels } of await this.#networks(filterByOwner(owner), signal)) {
       const name = engineName(owner, String(labels[SANDBOX_LABEL]));
       const used = await client.json('GET', `/containers/${name}/json`, { signal }).catch(nullIfMissing);
       if (used === null) await this.remove(name, signal);
     }
   }
 
-  async #networks(filters: object, signal: AbortSignal): Promise<Readonly<Record<string, unknown>>[]> {
+  async #networks(filters: object, signal: AbortSignal): Promise<OwnNetwork[]> {
     const found = await this.#options.client.json('GET', '/networks', { query: { filters }, signal });
-    return (Array.isArray(found) ? found : []).map((each) => asFields(asFields(each)['Labels']));
+    return (Array.isArray(found) ? found : []).map((each) => {
+      const { Labels: labels, Options: options } = asFields(each);
+      return { labels: asFields(labels), bridge: String(asFields(options)[BRIDGE_OPTION]) };
+    });
   }
+}
+
+interface OwnNetwork {
+  readonly labels: Readonly<Record<string, unknown>>;
+  /** Name of its bridge on the host. */
+  readonly bridge: string;
+}
+
+function interfaceStart(owner: string): string {
+  return `svcd${owner.slice(0, OWNER_CHARACTERS)}-`;
+}
+
+function firewallTable(owner: string): string {
+  return `${FORMER.table}_${owner.slice(0, OWNER_CHARACTERS)}`;
 }
 
 function nullIfMissing(error: unknown): null {

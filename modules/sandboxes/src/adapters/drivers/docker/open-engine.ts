@@ -53,7 +53,7 @@ export async function openEngine(
     const facts = readFacts(await client.json('GET', '/info', { signal }), version);
     const helper = await helperBinaries(facts.architecture, signal);
     const helperVolume = await installHelper(client, helper.file, signal);
-    const networks = new DockerNetworks({ client, owner: owners.current, addressPrefix, nameservers, network });
+    const networks = new DockerNetworks({ client, owner: owners.current, addressPrefix, nameservers, network, log });
     const egress = await networks.open(signal);
     const { file: packer } = await helperBinaries(process.arch, signal);
     const memory = new MemoryWatch(client, owners, log);
@@ -77,6 +77,7 @@ export async function openEngine(
 export async function closeEngine(engine: Engine): Promise<void> {
   await engine.images.close();
   await engine.memory.close();
+  await engine.networks.close();
   engine.client.close();
 }
 
