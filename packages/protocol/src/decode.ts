@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { decodeEnvelope, type Envelope } from './envelope.ts';
 import { protocolErrors } from './errors.ts';
 import { agentPayloadSchemas, platformPayloadSchemas, type AgentMessage, type PlatformMessage } from './messages.ts';
@@ -46,7 +46,7 @@ function createDecoder<Message>(schemas: Record<string, TSchema>): MessageDecode
   const check = (envelope: Envelope): Decoded<Message> => {
     const validator = findValidator(envelope.type);
     if (validator === undefined) return { known: false, envelope };
-    if (!validator.Check(envelope.payload)) throw invalid(envelope.type, validator.Errors(envelope.payload));
+    if (!validator.Check(envelope.payload)) throw invalid(envelope.type, validator.Errors(envelope.payload)[1]);
     // The schema of this type just accepted the payload, as Message requires.
     return { known: true, message: envelope as Message };
   };

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile, syncFolder } from '@svc/runtime';
-import { Value } from 'typebox/value';
+import { Check } from 'typebox/schema';
 import { Type } from 'typebox';
 import type { SigningKeyRecord, SigningKeyStore } from '../domain/jwt/signing-key.ts';
 
@@ -20,7 +20,7 @@ const MAX_KEYS = 100;
 /** Parses a stored key. `place` is for the message of a damaged one. */
 export function parseSigningKey(text: string, place: string): SigningKeyRecord {
   const parsed: unknown = JSON.parse(text);
-  if (Value.Check(KEY_FILE, parsed)) return parsed;
+  if (Check(KEY_FILE, parsed)) return parsed;
   throw new Error(`the signing key ${place} is damaged; restore it or remove it`);
 }
 

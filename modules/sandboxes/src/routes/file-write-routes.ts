@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { describeIssues, grantOf, readForm, type HttpApp } from '@svc/http';
 import type { FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
-import { Value } from 'typebox/value';
+import { Check, Errors } from 'typebox/schema';
 import { sandboxErrors } from '../errors.ts';
 import { entityTag } from '../domain/files/file-entry.ts';
 import { parsePrecondition } from '../domain/files/file-precondition.ts';
@@ -142,8 +142,8 @@ async function writeJson(of: SandboxFiles, request: Request): Promise<[string, W
   // A client that sends raw content may use the type of JSON files.
   if (queryText(request.url, 'path') !== undefined) return await writeRaw(of, request);
   const body: unknown = await readJsonBody(request.raw);
-  if (!Value.Check(writeFileBody, body)) {
-    const [first] = describeIssues('body', Value.Errors(writeFileBody, body));
+  if (!Check(writeFileBody, body)) {
+    const [first] = describeIssues('body', Errors(writeFileBody, body)[1]);
     throw malformed(first?.field ?? 'body', first?.issue ?? 'is not valid');
   }
   const path = of.path(body.path);

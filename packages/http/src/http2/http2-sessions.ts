@@ -1,5 +1,4 @@
-import { constants, performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
-import type { IncomingHttpHeaders, ServerSessionOptions } from 'node:http2';
+import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream, ServerSessionOptions } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import { toAppError } from '@svc/errors';
 import { createShares, type ConnectionSharesOptions } from '../connection-shares.ts';
@@ -31,6 +30,9 @@ const LINGER_BYTES = 1024 * 1024;
 const LINGER_MS = 2_000;
 /** No stream id is greater: this GOAWAY announces the end, and still accepts what is under way (RFC 9113, 6.8). */
 const LAST_STREAM_ID = 2 ** 31 - 1;
+/** Error codes (RFC 9113, 7). */
+const NO_ERROR = 0;
+const REFUSED_STREAM = 7;
 
 /** Options of the HTTP/2 connections of a listener. */
 export interface Http2SessionsOptions {
@@ -84,7 +86,8 @@ export class Http2Sessions {
   begin(socket: TLSSocket): void {
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     socket.allowHalfOpen = false; // the server of HTTP/1 lets clients close their side first
-    const session = performServerHandshake(socket, this.#sessionOptions);
+    // Loaded with the first connection: it takes a megabyte, which a platform without TLS does not need.
+    const session = process.getBuiltinModule('node:http2').performServerHandshake(socket, this.#sessionOptions);
     const connection: Connection = { session, socket, streams: 0, idle: undefined, isTold: false };
     this.#connections.set(socket, connection);
     const { headersTimeoutMs } = this.#options.limits;
@@ -141,7 +144,7 @@ export class Http2Sessions {
       return true;
     }
     stream.on('error', () => undefined); // tells the code of the reset
-    stream.close(constants.NGHTTP2_REFUSED_STREAM);
+    stream.close(REFUSED_STREAM);
     return false;
   }
 
@@ -193,7 +196,7 @@ function announceEnd(connection: Connection): void {
     end(connection);
     return;
   }
-  session.goaway(constants.NGHTTP2_NO_ERROR, LAST_STREAM_ID);
+  session.goaway(NO_ERROR, LAST_STREAM_ID);
   const close = (): void => {
     clearTimeout(patience);
     if (!session.destroyed) session.close();
@@ -220,7 +223,7 @@ function discardRest(stream: ServerHttp2Stream, request: Http2Request, response:
     const stop = (): void => {
       clearTimeout(timer);
       stream.off('data', onData);
-      if (!stream.closed) stream.close(constants.NGHTTP2_NO_ERROR);
+      if (!stream.closed) stream.close(NO_ERROR);
     };
     let leftBytes = LINGER_BYTES;
     const onData = (chunk: Buffer): void => {

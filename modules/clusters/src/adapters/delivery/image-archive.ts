@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { Type, type Static, type TSchema } from 'typebox';
-import { Value } from 'typebox/value';
+import { Check } from 'typebox/schema';
 import { readArchiveIndex, type ArchivedFile } from './archive-index.ts';
 
 /** Content that clients request by digest (OCI image-spec 1.1, "Content Descriptors"). */
@@ -96,7 +96,7 @@ async function readDocument<Schema extends TSchema>(
   const content = Buffer.alloc(sizeBytes);
   await handle.read(content, 0, sizeBytes, offset);
   const value: unknown = JSON.parse(content.toString('utf8'));
-  if (!Value.Check(schema, value)) throw new Error('it is not an OCI layout with one image');
+  if (!Check(schema, value)) throw new Error('it is not an OCI layout with one image');
   return { content, value };
 }
 

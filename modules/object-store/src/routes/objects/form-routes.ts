@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { grantOf, readForm, type FormFile, type FormOptions, type HttpApp } from '@svc/http';
 import { Type } from 'typebox';
-import { Value } from 'typebox/value';
+import { Check } from 'typebox/schema';
 import { readBucketAccess } from '../../domain/access/bucket-access.ts';
 import { defaultProtection } from '../../domain/new-object-protection.ts';
 import { assertObjectKey } from '../../domain/object-key.ts';
@@ -180,7 +180,7 @@ async function pour(content: Readable, upload: UnsizedUpload): Promise<void> {
 }
 
 function checked(field: string, schema: typeof contentTypeText, value: string): string {
-  if (Value.Check(schema, value)) return value;
+  if (Check(schema, value)) return value;
   throw malformed(field, 'is not a valid header value');
 }
 
@@ -192,7 +192,7 @@ function readMetadata(text: string | undefined): Record<string, string> | undefi
   } catch {
     throw invalidMetadata('The field metadata is not valid JSON');
   }
-  if (!Value.Check(metadataRecord, parsed)) throw invalidMetadata('The field metadata is no object of names and texts');
+  if (!Check(metadataRecord, parsed)) throw invalidMetadata('The field metadata is no object of names and texts');
   return parsed;
 }
 

@@ -10,7 +10,7 @@ import { SANDBOX_PROFILE_PATH, SANDBOXES_SERVICE, type SandboxProfile } from '@s
 import type { Clock, Random } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import { Type } from 'typebox';
-import { Value } from 'typebox/value';
+import { Check } from 'typebox/schema';
 import { offlineError } from '../../../domain/clusters/cluster-drivers.ts';
 import {
   clusterDriverName,
@@ -156,7 +156,7 @@ async function readProfile(client: KubeClient, signal: AbortSignal): Promise<San
     signal.throwIfAborted();
     throw new Error(TOO_OLD, { cause: error });
   }
-  if (!Value.Check(profileSchema, profile)) throw new Error('its agent describes sandboxes in an unknown way');
+  if (!Check(profileSchema, profile)) throw new Error('its agent describes sandboxes in an unknown way');
   return profile;
 }
 
