@@ -97,11 +97,15 @@ export function findGo(): string | null {
 
 /**
  * Flags of `go build` for a program that tests only run. The same for all of them, so that the build cache holds one copy
- * of what they share; without debug information, which takes a tenth of the compiler's time.
+ * of what they share. Without debug information and inlining, which take half of the compiler's time.
  */
-export const GO_BUILD_FLAGS: readonly string[] = ['-trimpath', '-buildvcs=false', '-gcflags=all=-dwarf=false'];
-/** Environment of `go`, likewise. */
-export const GO_ENVIRONMENT: Readonly<Record<string, string>> = { CGO_ENABLED: '0', GOFLAGS: '-mod=mod' };
+export const GO_BUILD_FLAGS: readonly string[] = ['-trimpath', '-buildvcs=false', '-gcflags=all=-dwarf=false -l'];
+/** Environment of `go`, likewise: the compiler collects garbage less often, which saves a sixth of its time. */
+export const GO_ENVIRONMENT: Readonly<Record<string, string>> = {
+  CGO_ENABLED: '0',
+  GOFLAGS: '-mod=mod',
+  GOGC: '400',
+};
 
 /** Finds the distribution's Chromium under any of its names. */
 export function findChromium(): string | null {

@@ -207,6 +207,25 @@ describe('a client that sends long heads', () => {
   });
 });
 
+describe('a client whose bodies nobody reads', () => {
+  it('loses its connection if it sends them byte by byte', async () => {
+    const { port } = await start();
+    const client = await dial(port);
+    client.send(post(1), ...Array.from({ length: 5_000 }, () => frame(TYPE.data, 0, 1, Buffer.alloc(1))));
+    expect(await client.closed()).toBe(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  });
+
+  it('may send them byte by byte to a handler that reads', async () => {
+    const { port, requests } = await start();
+    const client = await dial(port);
+    client.send(post(1));
+    const read = buffer(await waitFor(() => requests[0]));
+    client.send(...Array.from({ length: 5_000 }, () => frame(TYPE.data, 0, 1, Buffer.alloc(1))));
+    client.send(frame(TYPE.data, END_STREAM, 1));
+    expect(await read).toHaveLength(5_000);
+  });
+});
+
 describe('a client that sends frames without meaning', () => {
   it('loses its connection: empty pieces of a body', async () => {
     const { port, requests } = await start();

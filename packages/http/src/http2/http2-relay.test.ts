@@ -1,7 +1,10 @@
 import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { constants } from 'node:http2';
 import { connect, createServer, type AddressInfo, type Server } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { BlockMemory, type LendingStream } from '@svc/bytes';
+import { waitFor } from '@svc/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { PlainConnections } from '../relay/plain-connections.ts';
 import { endToEndHeaders } from '../relay/relay-headers.ts';
@@ -13,6 +16,7 @@ let backend: Server;
 let port: number;
 let answer: string;
 let received: string;
+let relay: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 const memory = new BlockMemory();
 
@@ -35,13 +39,14 @@ beforeEach(async () => {
     return Object.assign(socket, { memory, lend, lendMore: () => undefined });
   };
   const connections = new PlainConnections(open, 60_000);
+  relay = (request, response) => {
+    const target = { path: request.url ?? '/', headers: endToEndHeaders(request), timeoutMs: 30_000 };
+    if (isPlain(request)) return relayPlain(request, response, { ...target, connections });
+    return relayRequest(request, response, { ...target, agent: false, connection: to });
+  };
   const front = await start({
     handler: (request, response) => {
-      const target = { path: request.url ?? '/', headers: endToEndHeaders(request), timeoutMs: 30_000 };
-      const relayed = isPlain(request)
-        ? relayPlain(request, response, { ...target, connections })
-        : relayRequest(request, response, { ...target, agent: false, connection: to });
-      relayed.catch(() => void response.writeHead(502).end());
+      relay(request, response).catch(() => void response.writeHead(502).end());
     },
   });
   ({ port } = front);
@@ -96,4 +101,64 @@ it.each(['GET', 'POST'])('passes on that the answer to %s is cut short', async (
   stream.end();
   expect(await resetOf(stream)).not.toBe(0);
   await text(stream).catch(() => undefined);
+});
+
+it.each(['GET', 'POST'])('sends no %s for a client that has left', async (method) => {
+  const began = Promise.withResolvers<void>();
+  const left = Promise.withResolvers<void>();
+  const front = await start({
+    handler: (request, response) => {
+      began.resolve();
+      response.once('close', () => relay(request, response).then(left.resolve, left.reject));
+    },
+  });
+  const stream = (await dial(front.port)).request({ ':method': method });
+  stream.on('error', () => undefined);
+  await began.promise;
+  stream.close(constants.NGHTTP2_CANCEL);
+  await left.promise;
+  expect(received).toBe('');
+});
+
+it.each(['GET', 'POST'])('ends with the client that reads the answer to %s, not with the server', async (method) => {
+  answer = `${HEAD}Content-Length: 4\r\n\r\nbody`;
+  let hasEnded = false;
+  const front = await start({
+    handler: (request, response) => void relay(request, response).finally(() => (hasEnded = true)),
+  });
+  const client = await dial(front.port, { settings: { initialWindowSize: 0 } });
+  const stream = client.request({ ':method': method, 'content-length': '0' });
+  stream.end();
+  await once(stream, 'response');
+  await new Promise((done) => void client.ping(done)); // the server has written what it may
+  expect(hasEnded).toBe(false);
+  client.settings({ initialWindowSize: 1000 });
+  expect(await text(stream)).toBe('body');
+  await waitFor(() => hasEnded);
+});
+
+it('frees the place of an upload whose answer did not wait for it', async () => {
+  const refusing = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.pause().write('HTTP/1.1 413 Too Much\r\nContent-Length: 4\r\n\r\nfull'));
+  });
+  await once(refusing.listen(0, '127.0.0.1'), 'listening');
+  const connection = { host: '127.0.0.1', port: (refusing.address() as AddressInfo).port }; // a TCP listener
+  const front = await start({
+    limits: { maxConnections: 6 }, // two for an address
+    handler: (request, response) => {
+      const target = { path: '/', headers: endToEndHeaders(request), timeoutMs: 30_000 };
+      void relayRequest(request, response, { ...target, agent: false, connection });
+    },
+  });
+  const client = await dial(front.port);
+  const uploads = [0, 1].map(() => client.request({ ':method': 'POST', 'content-length': String(2 ** 22) }));
+  for (const stream of uploads) stream.on('error', () => undefined).write(Buffer.alloc(2 ** 22));
+  for (const stream of uploads) expect(await answerOf(stream)).toMatchObject({ body: 'full' });
+  await waitFor(async () => {
+    const again = client.request({ ':method': 'POST', 'content-length': '0' });
+    again.end();
+    return (await answerOf(again).catch(() => null))?.body === 'full';
+  });
+  refusing.close();
 });

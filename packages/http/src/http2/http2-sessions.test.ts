@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { constants } from 'node:http2';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { waitFor } from '@svc/testing';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -26,6 +27,19 @@ describe('slow clients', () => {
     clearInterval(pinging);
     expect(code).toBe(constants.NGHTTP2_NO_ERROR);
     await waitFor(() => listener.connectionCount() === 0);
+  });
+
+  it('are not those whose body nobody has begun to read', async () => {
+    const requests = held();
+    const limits = { minBodyBytesPerSecond: 100, bodyRateWindowMs: 50 };
+    const { port } = await start({ handler: requests.handler, limits });
+    const stream = (await dial(port)).request({ ':method': 'PUT', 'content-length': '1000' });
+    stream.on('error', () => undefined).end(Buffer.alloc(1000));
+    const { request, response } = await requests.next();
+    await delay(300);
+    expect(await buffer(request)).toHaveLength(1000);
+    response.end('read');
+    expect((await answerOf(stream)).body).toBe('read');
   });
 
   it('that stop in the middle of a body lose that stream only', async () => {
@@ -145,4 +159,20 @@ describe('requests in progress', () => {
     }
     expect((await getOther(client, requests)).body).toBe('other');
   });
+});
+
+it('resets the streams whose unread bytes are too many for their connection', async () => {
+  const requests = held();
+  const { port } = await start({ handler: requests.handler });
+  const client = await dial(port);
+  const streams = Array.from({ length: 100 }, () => client.request({ ':method': 'POST' }));
+  for (const stream of streams) stream.on('error', () => undefined).write(Buffer.alloc(250_000));
+  const reset = await waitFor(() => {
+    const closed = streams.filter((stream) => stream.closed);
+    return closed.length > 20 ? closed : undefined;
+  });
+  expect(new Set(reset.map(({ rstCode }) => rstCode))).toEqual(new Set([constants.NGHTTP2_ENHANCE_YOUR_CALM]));
+  const { request, response } = await requests.next();
+  response.end('read');
+  expect(request.destroyed).toBe(false);
 });

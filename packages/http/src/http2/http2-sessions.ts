@@ -10,8 +10,13 @@ import { Http2Response } from './http2-response.ts';
 import { toHttp1Head } from './request-head.ts';
 import { StreamSocket } from './stream-socket.ts';
 
-/** What a client may send before a handler reads it: per stream, and per connection. */
-const STREAM_WINDOW_BYTES = 1024 * 1024;
+/** What a client may send before a handler reads it: per stream, and on all streams of a connection. */
+const STREAM_WINDOW_BYTES = 256 * 1024;
+const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
+/** Node.js keeps an object for each frame that nobody has read yet: many times the size of a small one. */
+const SMALL_FRAME_BYTES = 64;
+const MAX_UNREAD_SMALL_FRAMES = 4096;
+/** Of the network: Node.js opens it again whether or not a handler reads. */
 const CONNECTION_WINDOW_BYTES = 2 * 1024 * 1024;
 /** Memory of one connection for frames and queued output; beyond it, new streams are refused. */
 const MAX_SESSION_MEMORY_MB = 16;
@@ -33,6 +38,7 @@ const LAST_STREAM_ID = 2 ** 31 - 1;
 /** Error codes (RFC 9113, 7). */
 const NO_ERROR = 0;
 const REFUSED_STREAM = 7;
+const ENHANCE_YOUR_CALM = 11;
 
 /** Options of the HTTP/2 connections of a listener. */
 export interface Http2SessionsOptions {
@@ -46,7 +52,10 @@ export interface Http2SessionsOptions {
 interface Connection {
   readonly session: ServerHttp2Session;
   readonly socket: TLSSocket;
-  streams: number;
+  readonly streams: Set<ServerHttp2Stream>;
+  /** At least as much as is unread. */
+  unreadBytes: number;
+  unreadSmallFrames: number;
   idle: NodeJS.Timeout | undefined;
   isTold: boolean;
 }
@@ -88,7 +97,15 @@ export class Http2Sessions {
     socket.allowHalfOpen = false; // the server of HTTP/1 lets clients close their side first
     // Loaded with the first connection: it takes a megabyte, which a platform without TLS does not need.
     const session = process.getBuiltinModule('node:http2').performServerHandshake(socket, this.#sessionOptions);
-    const connection: Connection = { session, socket, streams: 0, idle: undefined, isTold: false };
+    const connection: Connection = {
+      session,
+      socket,
+      streams: new Set(),
+      unreadBytes: 0,
+      unreadSmallFrames: 0,
+      idle: undefined,
+      isTold: false,
+    };
     this.#connections.set(socket, connection);
     const { headersTimeoutMs } = this.#options.limits;
     session.on('error', () => undefined); // the connection is closed then
@@ -121,15 +138,16 @@ export class Http2Sessions {
     raw: readonly string[],
   ): void {
     clearTimeout(connection.idle);
-    connection.streams += 1;
+    connection.streams.add(stream);
     stream.once('close', () => {
-      connection.streams -= 1;
-      if (connection.streams > 0) return;
+      connection.streams.delete(stream);
+      if (connection.streams.size > 0) return;
       if (connection.isTold || connection.session.closed) end(connection);
       else this.#endWhenIdle(connection, this.#options.limits.keepAliveTimeoutMs);
     });
     if (this.#isLeaving) announceEnd(connection);
     if (!this.#admits(connection, stream)) return;
+    boundUnread(connection, stream);
     stream.setTimeout(this.#options.limits.idleTimeoutMs);
     this.#serve(connection, stream, headers, raw);
   }
@@ -143,6 +161,7 @@ export class Http2Sessions {
       stream.once('close', release);
       return true;
     }
+    this.#options.shares.onRefused?.({ ...refusal, remoteAddress });
     stream.on('error', () => undefined); // tells the code of the reset
     stream.close(REFUSED_STREAM);
     return false;
@@ -187,12 +206,51 @@ export class Http2Sessions {
   }
 }
 
+/**
+ * Bounds what waits for handlers. Node.js passes each DATA frame to `push`, where it stays until it is read. Resets the
+ * stream whose bytes are too many for its connection, and ends a connection that sends unread bytes one by one.
+ */
+function boundUnread(connection: Connection, stream: ServerHttp2Stream): void {
+  if (stream.endAfterHeaders) return;
+  const push = stream.push.bind(stream);
+  let smallFrames = 0;
+  const readSmallFrames = (): void => {
+    connection.unreadSmallFrames -= smallFrames;
+    smallFrames = 0;
+  };
+  stream.once('close', readSmallFrames);
+  stream.push = (chunk: Buffer | null, encoding?: BufferEncoding): boolean => {
+    if (chunk === null || stream.destroyed) return push(chunk, encoding);
+    if (stream.readableLength === 0) readSmallFrames();
+    else if (chunk.length < SMALL_FRAME_BYTES) {
+      smallFrames += 1;
+      connection.unreadSmallFrames += 1;
+    }
+    const wantsMore = push(chunk, encoding);
+    connection.unreadBytes += chunk.length;
+    if (connection.unreadSmallFrames > MAX_UNREAD_SMALL_FRAMES)
+      connection.session.destroy(new Error('too many small frames'), ENHANCE_YOUR_CALM);
+    else if (hasTooMuchUnread(connection)) {
+      stream.close(ENHANCE_YOUR_CALM);
+      stream.destroy();
+    }
+    return wantsMore;
+  };
+}
+
+function hasTooMuchUnread(connection: Connection): boolean {
+  if (connection.unreadBytes <= MAX_UNREAD_BYTES) return false;
+  connection.unreadBytes = 0;
+  for (const { readableLength } of connection.streams) connection.unreadBytes += readableLength;
+  return connection.unreadBytes > MAX_UNREAD_BYTES;
+}
+
 /** Ends an idle connection. Asks the client of a busy one to open no streams, and refuses them once it has read that. */
 function announceEnd(connection: Connection): void {
   const { session, socket } = connection;
   if (connection.isTold || session.closed || session.destroyed) return;
   connection.isTold = true;
-  if (connection.streams === 0) {
+  if (connection.streams.size === 0) {
     end(connection);
     return;
   }
@@ -222,8 +280,8 @@ function discardRest(stream: ServerHttp2Stream, request: Http2Request, response:
     if (request.complete || stream.closed) return;
     const stop = (): void => {
       clearTimeout(timer);
-      stream.off('data', onData);
       if (!stream.closed) stream.close(NO_ERROR);
+      stream.destroy(); // the reset is on its way; a paused stream would wait for its reader
     };
     let leftBytes = LINGER_BYTES;
     const onData = (chunk: Buffer): void => {
@@ -232,6 +290,7 @@ function discardRest(stream: ServerHttp2Stream, request: Http2Request, response:
     };
     const timer = setTimeout(stop, LINGER_MS);
     stream.once('close', () => clearTimeout(timer));
+    request.unpipe(); // a relay that ends would pause the request again
     request.resume();
     stream.on('data', onData);
   });

@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { whenClosed } from '../when-closed.ts';
 import { AnswerWriter } from './answer-writer.ts';
 import type { ExchangeEvents, PlainConnection } from './plain-connection.ts';
 import type { PlainConnections } from './plain-connections.ts';
 import { hasBody } from './relay-headers.ts';
-import { RelayTimeout, type RelayTarget } from './relay-request.ts';
+import { limitSlowReader, RelayTimeout, type RelayTarget } from './relay-request.ts';
 
 /** Destination of a plain request: a `RelayTarget` with this relay's own connection pool instead of an agent. */
 export type PlainTarget = Omit<RelayTarget, 'agent' | 'connection'> & { connections: PlainConnections };
@@ -20,7 +21,8 @@ export function isPlain(request: IncomingMessage): boolean {
 
 /**
  * `relayRequest` for plain requests, without `node:http` as the client: a third of the work of a small request. Rejects
- * only before any of the response is written, so that the caller can answer.
+ * only before any of the response is written, so that the caller can answer. Resolves when the client has the response
+ * or is gone.
  */
 export async function relayPlain(
   request: IncomingMessage,
@@ -29,10 +31,10 @@ export async function relayPlain(
 ): Promise<void> {
   if (!PATH.test(target.path)) throw new Error('the path has characters that no request line may have');
   const head = requestHead(request, target);
-  for (;;) {
+  // Nobody would tell the exchange that a client has left before it began.
+  while (!response.destroyed) {
     const { connection, isKept } = target.connections.take();
-    const isDone = await exchange(connection, head, request, response, target, isKept);
-    if (isDone || response.destroyed) return;
+    if (await exchange(connection, head, request, response, target, isKept)) return;
   }
 }
 
@@ -79,7 +81,8 @@ function exchange(
       whole: (trailers) => {
         settle();
         answer.end(trailers);
-        resolve(true);
+        limitSlowReader(response);
+        whenClosed(response, () => resolve(true));
       },
       failed: (error, atOnce) => {
         settle();

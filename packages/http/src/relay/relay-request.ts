@@ -8,6 +8,7 @@ import {
 import { request as sendSecureRequest } from 'node:https';
 import type { RequestOptions } from 'node:https';
 import { failUnanswered } from '@svc/runtime';
+import { DEFAULT_LISTENER_LIMITS } from '../listener-limits.ts';
 import { MalformedAnswer } from './answer-head.ts';
 import {
   endToEndHeaders,
@@ -53,8 +54,8 @@ const CONTINUE_PATIENCE_MS = 1000;
 const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Relays a request and its response. Rejects only before any of the response is written, so that the caller can answer.
- * Later errors cut the connection, which signals a truncated body in HTTP/1.1.
+ * Relays a request and its response. Rejects only before any of the response is written, so that the caller can answer;
+ * resolves when the client has the response or is gone. Later errors cut the connection, which signals a truncated body in HTTP/1.1.
  */
 export async function relayRequest(
   request: IncomingMessage,
@@ -62,7 +63,8 @@ export async function relayRequest(
   target: RelayTarget,
 ): Promise<void> {
   const isRepeatable = REPEATABLE.has(request.method ?? '') && !hasBody(request);
-  for (;;) {
+  // Nobody would tell the exchange that a client has left before it began.
+  while (!response.destroyed) {
     const outgoing = send(request, target);
     try {
       return await exchange(request, response, outgoing, target);
@@ -173,10 +175,16 @@ function passAnswer(incoming: IncomingMessage, response: ServerResponse, target:
     const trailers = endToEndTrailers(incoming);
     if (trailers.length > 0) response.addTrailers(trailers);
     response.end();
+    limitSlowReader(response);
   });
   incoming.once('close', () => {
     if (!incoming.complete) response.destroy();
   });
+}
+
+/** A client may have no time limit while a response can be silent. Once its end is known, the usual one applies again. */
+export function limitSlowReader(response: ServerResponse): void {
+  response.setTimeout(DEFAULT_LISTENER_LIMITS.idleTimeoutMs, () => response.destroy());
 }
 
 /** A timeout that ends when the response head arrives. */

@@ -23,6 +23,7 @@ export type Join = (client: Duplex, server: Duplex) => Promise<void>;
  */
 export async function relayUpgrade(upgrade: RelayedUpgrade, target: RelayTarget, join: Join): Promise<void> {
   const { request, socket, head } = upgrade;
+  if (socket.destroyed) return; // the client left, and `close` is not emitted again
   const extra = ['Connection', 'Upgrade', 'Upgrade', request.headers.upgrade ?? ''];
   const outgoing = send(request, target, extra);
   await new Promise<void>((resolve, reject) => {
@@ -72,6 +73,10 @@ function beRaw(socket: Duplex): void {
 }
 
 function refuseAs(response: IncomingMessage, socket: Duplex): void {
+  if (socket.destroyed) {
+    response.destroy();
+    return;
+  }
   // The body arrives decoded; closing the connection marks its end.
   socket.write(headText(response, ['Connection', 'close']));
   response.pipe(socket);

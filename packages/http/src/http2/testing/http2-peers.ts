@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { connect, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2';
+import { connect, type ClientHttp2Session, type ClientHttp2Stream, type Settings } from 'node:http2';
 import { text } from 'node:stream/consumers';
 import { selfSignedCertificate, waitFor } from '@svc/testing';
 import { createListener, type Listener, type ListenerOptions } from '../../listener.ts';
@@ -25,7 +25,10 @@ export async function start(options: Partial<ListenerOptions> = {}): Promise<{ l
 }
 
 /** Connects, and waits for the settings of the listener. All addresses of 127.0.0.0/8 are of this machine. */
-export async function dial(port: number, options: { localAddress?: string } = {}): Promise<ClientHttp2Session> {
+export async function dial(
+  port: number,
+  options: { localAddress?: string; settings?: Settings } = {},
+): Promise<ClientHttp2Session> {
   const own = { rejectUnauthorized: false, host: '127.0.0.1' };
   const client = connect(`https://localhost:${port}`, { ...own, ...options });
   client.on('error', () => undefined); // several tests cut the connection
