@@ -109,7 +109,7 @@ it.each(['GET', 'POST'])('sends no %s for a client that has left', async (method
   const front = await start({
     handler: (request, response) => {
       began.resolve();
-      response.once('close', () => relay(request, response).then(left.resolve, left.reject));
+      response.once('close', () => void relay(request, response).then(left.resolve, left.reject));
     },
   });
   const stream = (await dial(front.port)).request({ ':method': method });
