@@ -300,12 +300,12 @@ export class SandboxService {
   /** Removes all data of a deleted sandbox from the machine. The sweeper retries failures. */
   async cleanUp(sandbox: DrivenSandbox): Promise<void> {
     const { queue, live, drivers, repository, log, places } = this.#context;
-    const { id, workspaceUuid } = sandbox;
+    const { id } = sandbox;
     await this.#boots.cancel(id);
     try {
       await queue.run(id, async () => {
         await live.release(id);
-        if (!drivers.isAway(sandbox)) await places.run(workspaceUuid, () => drivers.of(sandbox).remove(id));
+        if (!drivers.isAway(sandbox)) await places.run(sandbox, () => drivers.of(sandbox).remove(id));
         else if (!(await this.#context.clusterChoice.isGone(sandbox))) return; // the return of its agent removes it
         await repository.purge(id);
         drivers.forget(id);
