@@ -101,7 +101,10 @@ export const sandboxErrors = defineErrors({
   PREVIEW_NOT_FOUND: [404, 'There is no preview here'],
   PREVIEW_LINK_NOT_FOUND: [404, 'No link to port {port} of this sandbox is in use'],
   TOO_MANY_PREVIEW_LINKS: [429, 'No more than {limit} links to ports of this sandbox may be in use'],
-  PREVIEW_BUSY: [503, 'No more than {limit} connections to ports of this sandbox may be open'],
+  PREVIEW_BUSY: [
+    503,
+    'Too many connections to ports: this {holder} has {held} of the {limit} that a sandbox accepts; close some, or try again',
+  ],
   PORT_REFUSED: [403, 'This port needs a link, or the traffic token of its sandbox in e2b-traffic-access-token'],
   PORT_UNREACHABLE: [502, 'Nothing is listening there: {reason}'],
   RATE_QUOTA_EXCEEDED: [

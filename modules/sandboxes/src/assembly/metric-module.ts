@@ -37,6 +37,7 @@ export function createMetricPart(
     clock,
     log,
     running: () => live.ids,
+    clusterOf: (id) => drivers.known(id)?.cluster?.id ?? null,
     everyMs: config.sample_every_seconds * 1000,
     keptMs: config.kept_seconds * 1000,
     outOfMemory: (id, details) => void recordOutOfMemory(context, recorder, id, details),

@@ -3,6 +3,7 @@ import { FairSlots } from '@svc/runtime';
 import type { QuotaLimits, WorkspaceTraffic } from '@svc/quotas';
 import type { Metrics } from '@svc/telemetry';
 import type { SandboxDriver } from '../domain/driver.ts';
+import { StartPlaces } from '../domain/start-places.ts';
 import { sandboxErrors } from '../errors.ts';
 
 /** `max_running` is reached long before this. */
@@ -12,6 +13,9 @@ const MAX_WAITING = 65_536;
 const KEPT_FOR_OTHERS = 2;
 /** Rest after each millisecond of a start next to other workspaces; measured in bench/fairness. */
 const SHARED_REST = 5;
+
+/** Concurrent starts and removals in each connected cluster, which does the work and belongs to one workspace. */
+const IN_CLUSTER = 16;
 
 /**
  * Slots for starts and removals. When sandboxes run on this machine, this work keeps its processors busy, so a
@@ -24,9 +28,15 @@ export function createPlaces(
   { shareOf }: Pick<QuotaLimits, 'shareOf'>,
   traffic: Pick<WorkspaceTraffic, 'isContended'>,
   metrics: Metrics,
-): FairSlots {
+): StartPlaces {
   const waited = metrics.histogram('svc_sandbox_place_wait_seconds', 'Queue time of starts and removals');
-  const places = new FairSlots({
+  const shared = {
+    maxWaiting: MAX_WAITING,
+    refuse: () => sandboxErrors.NO_CAPACITY({ details: { reason: 'too many sandboxes are waiting to start' } }),
+    onGranted: (waitedMs: number) => waited.observe(waitedMs / 1_000),
+  };
+  const here = new FairSlots({
+    ...shared,
     capacity: parallelStarts + KEPT_FOR_OTHERS,
     capacityPerKey: parallelStarts,
     sharedCapacityPerKey: Math.ceil(parallelStarts / 2),
@@ -34,10 +44,8 @@ export function createPlaces(
     sharedRest: SHARED_REST,
     capacityPerGroup: parallelStarts + KEPT_FOR_OTHERS - 1,
     groupOf: shareOf,
-    maxWaiting: MAX_WAITING,
-    refuse: () => sandboxErrors.NO_CAPACITY({ details: { reason: 'too many sandboxes are waiting to start' } }),
-    onGranted: (waitedMs) => waited.observe(waitedMs / 1_000),
   });
+  const places = new StartPlaces({ here, inCluster: () => new FairSlots({ ...shared, capacity: IN_CLUSTER }) });
   metrics.observableGauge('svc_sandbox_places_waiting', 'Queued starts and removals', () => places.waiting);
   return places;
 }

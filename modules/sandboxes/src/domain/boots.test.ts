@@ -8,6 +8,7 @@ import type { SandboxDriver } from './driver.ts';
 import type { HelperConnection } from './helper/helper-connection.ts';
 import { LiveSandboxes } from './live-sandboxes.ts';
 import type { Sandbox, SandboxChange } from './sandbox.ts';
+import { StartPlaces } from './start-places.ts';
 import { StatusWatch } from './status-watch.ts';
 
 const sandbox = {
@@ -22,12 +23,15 @@ const sandbox = {
   lastActivityAt: new Date().toISOString(),
 } as Partial<Sandbox> as Sandbox; // the fields that a start reads
 
+const slots = () => new FairSlots({ capacity: 1, maxWaiting: 1, refuse: () => new Error('full') });
+
 let live: LiveSandboxes;
 let isClosed: boolean;
 let boots: Boots;
 let change: (changed: Sandbox) => Promise<Sandbox | null>;
 let recorded: Sandbox | null;
 let stops: number;
+let driver: SandboxDriver;
 
 beforeEach(() => {
   isClosed = false;
@@ -43,24 +47,26 @@ beforeEach(() => {
     closed: new Promise<void>(() => undefined),
     close: async () => void (isClosed = true),
   } as unknown as HelperConnection; // what a start does with it
-  const driver = {
+  driver = {
     isCreated: async () => false,
     create: async () => undefined,
     start: async () => undefined,
     stop: async () => void (stops += 1),
     connect: async () => connection,
   } as unknown as SandboxDriver; // what a start calls
+  const drivers = new ClusterDrivers(driver, { epoch: () => 1 });
+  drivers.connect('cls-1', { driver, epoch: 1, fingerprint: '', hasGvisor: false });
   boots = new Boots({
     repository: {
       find: async () => recorded,
       change: (_id: string, _from: unknown, to: SandboxChange) => change({ ...sandbox, ...to }),
     },
     driver,
-    drivers: new ClusterDrivers(driver, null),
+    drivers,
     live,
     watch: new StatusWatch(),
     queue: new KeyedQueue(),
-    places: new FairSlots({ capacity: 1, maxWaiting: 1, refuse: () => new Error('full') }),
+    places: new StartPlaces({ here: slots(), inCluster: slots }),
     rules: { prepare: async () => undefined, apply: async () => undefined },
     clock: systemClock,
     log: createLogger({ name: 'test', level: 'silent' }),
@@ -122,4 +128,19 @@ it('stops a sandbox that was stopped while it started', async () => {
   boots.begin(sandbox);
   await expect.poll(() => boots.has(sandbox.id)).toBe(false);
   expect([live.has(sandbox.id), stops]).toEqual([false, 1]);
+});
+
+it('starts a sandbox while another one waits for a node, and a cluster does not answer', async () => {
+  change = async (changed) => changed;
+  driver.create = async ({ id }, signal, place) => {
+    const wait = () => new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+    if (id === 'sbx-without-a-node') await place?.leaveFor(wait);
+    if (id === 'sbx-in-a-cluster') await wait();
+  };
+  const cluster = { id: 'cls-1', name: 'one' } as Sandbox['cluster']; // what a start reads
+  boots.begin({ ...sandbox, id: 'sbx-without-a-node' });
+  boots.begin({ ...sandbox, id: 'sbx-in-a-cluster', cluster });
+  boots.begin(sandbox);
+  await expect.poll(() => live.has(sandbox.id)).toBe(true);
+  await boots.close();
 });

@@ -2,7 +2,7 @@ import { isAppError } from '@svc/errors';
 import type { Archive } from './archives/archive.ts';
 import { assertDiskRoom } from './disk-room.ts';
 import type { HelperConnection } from './helper/helper-connection.ts';
-import type { SandboxSpec } from './driver.ts';
+import type { SandboxSpec, StartPlace } from './driver.ts';
 import { isCauseCode, sandboxErrors, type CauseCode } from '../errors.ts';
 import { processEnvironment } from './egress-rules/process-environment.ts';
 import { ProcessStream } from './processes/process-stream.ts';
@@ -102,7 +102,7 @@ export class Boots {
       if (warm === null) await this.#prepareImage(sandbox, signal);
       await this.#awaitVolumes(sandbox, signal);
       // The signal also cancels waiting for a slot, so that no sandbox stays in `creating` beyond its limit.
-      await this.#context.places.run(sandbox.workspaceUuid, () => this.#bringUp(sandbox, warm, signal), signal);
+      await this.#context.places.run(sandbox, (place) => this.#bringUp(sandbox, warm, signal, place), signal);
       log.info({ sandbox: sandbox.id, duration_ms: clock.nowMs() - startedAtMs }, 'sandbox is running');
     } catch (error) {
       await this.#fail(sandbox, causeOf(error, controller.signal));
@@ -131,10 +131,16 @@ export class Boots {
     }
   }
 
-  async #bringUp(sandbox: Sandbox, warm: HelperConnection | null, signal: AbortSignal): Promise<void> {
+  async #bringUp(
+    sandbox: Sandbox,
+    warm: HelperConnection | null,
+    signal: AbortSignal,
+    place: StartPlace,
+  ): Promise<void> {
     const { repository, live, watch, clock, rules, node } = this.#context;
     const spec = { ...sandbox, hostname: hostnameOf(sandbox.name) };
-    const connection = (warm === null ? null : await this.#adjust(spec, warm)) ?? (await this.#start(spec, signal));
+    const connection =
+      (warm === null ? null : await this.#adjust(spec, warm)) ?? (await this.#start(spec, signal, place));
     try {
       await rules.prepare(sandbox, connection);
       await rules.apply(sandbox);
@@ -163,11 +169,11 @@ export class Boots {
     watch.announce(sandbox.id, running);
   }
 
-  async #start(spec: BootSpec, signal: AbortSignal): Promise<HelperConnection> {
+  async #start(spec: BootSpec, signal: AbortSignal, place: StartPlace): Promise<HelperConnection> {
     const driver = this.#context.drivers.of(spec);
     const wasCreated = spec.startedAt === null && spec.snapshotId === null && (await driver.isCreated(spec.id));
     // One that has run is never created again, because it would be empty: if its files are gone, the start refuses.
-    if (spec.startedAt === null) await this.#create(spec, signal);
+    if (spec.startedAt === null) await this.#create(spec, signal, place);
     signal.throwIfAborted();
     await driver.start(spec, signal);
     // A disk from the warm pool has files with its previous host name.
@@ -176,14 +182,14 @@ export class Boots {
   }
 
   /** A snapshot of another node comes from its archive. */
-  async #create(spec: BootSpec, signal: AbortSignal): Promise<void> {
+  async #create(spec: BootSpec, signal: AbortSignal, place: StartPlace): Promise<void> {
     const { drivers, archives, disk } = this.#context;
     const driver = drivers.of(spec);
     const archive = await this.#findArchive(spec);
-    if (archives === null || archive === null) return driver.create(spec, signal);
+    if (archives === null || archive === null) return driver.create(spec, signal, place);
     if (await driver.isCreated(spec.id)) return;
     await assertDiskRoom(disk, archive.sizeBytes);
-    await archives.create(spec, archive, signal);
+    await archives.create(spec, archive, signal, place);
   }
 
   async #findArchive({ snapshotId, startedAt }: Pick<BootSpec, 'snapshotId' | 'startedAt'>): Promise<Archive | null> {

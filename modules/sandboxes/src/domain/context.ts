@@ -1,5 +1,5 @@
 import type { QuotaLimits } from '@svc/quotas';
-import type { Clock, DiskSpace, FairSlots, KeyedQueue, Random } from '@svc/runtime';
+import type { Clock, DiskSpace, KeyedQueue, Random } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import type { SnapshotArchives } from './archives/snapshot-archives.ts';
 import type { ClusterChoice } from './clusters/choose-cluster.ts';
@@ -10,6 +10,7 @@ import type { Holder } from './holder.ts';
 import type { LiveSandboxes } from './live-sandboxes.ts';
 import type { DrainState } from './nodes/drain-state.ts';
 import type { SandboxRepository } from './ports.ts';
+import type { StartPlaces } from './start-places.ts';
 import type { StatusWatch } from './status-watch.ts';
 
 /** State and services that the domain's parts share. */
@@ -41,6 +42,6 @@ export interface SandboxContext {
   readonly log: Logger;
   /** Free space on the data folder's disk, minus the reserve. */
   readonly disk: DiskSpace;
-  /** Slots for starts and removals, shared fairly between workspaces. */
-  readonly places: FairSlots;
+  /** Slots for starts and removals. */
+  readonly places: StartPlaces;
 }

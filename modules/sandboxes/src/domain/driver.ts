@@ -123,6 +123,12 @@ export interface ArchiveSource {
   openBase(): Promise<AsyncIterable<Uint8Array> | null>;
 }
 
+/** The slot of a start, which it shares with the starts of others. */
+export interface StartPlace {
+  /** Waits without the slot for what may take long and needs nothing here, such as a node of a cluster, then takes one again. */
+  leaveFor<Awaited>(wait: () => Promise<Awaited>): Promise<Awaited>;
+}
+
 /**
  * Turns snapshots into streams and streams into sandboxes, on any node with the same format. Chunks belong to the
  * reader.
@@ -141,7 +147,7 @@ export interface ArchiveDriver {
    */
   mayContinue(id: string): Promise<boolean>;
   /** Like `SandboxDriver.create`, with the files of the archive. */
-  create(spec: SandboxSpec, archive: ArchiveSource, signal: AbortSignal): Promise<void>;
+  create(spec: SandboxSpec, archive: ArchiveSource, signal: AbortSignal, place?: StartPlace): Promise<void>;
 }
 
 /**
@@ -299,7 +305,7 @@ export interface SandboxDriver {
   /** Fetches the image ahead of `create`, without a time limit. Absent: `create` does it. */
   prepareImage?(image: string, signal: AbortSignal): Promise<void>;
   /** Creates what persists: image and disk. Idempotent. */
-  create(spec: SandboxSpec, signal: AbortSignal): Promise<void>;
+  create(spec: SandboxSpec, signal: AbortSignal, place?: StartPlace): Promise<void>;
   /** Whether `create` has completed, so that starting needs neither image nor snapshot. */
   isCreated(id: string): Promise<boolean>;
   /** Starts a created sandbox with its existing files. Does nothing if it is running. */

@@ -43,7 +43,7 @@ export class SandboxService {
   readonly #warm: WarmClaims;
   readonly #room: RunningRoom;
   readonly #isolation: IsolationPolicy;
-  readonly #removals = new Set<Promise<void>>();
+  readonly #removals = new Map<string, Promise<void>>();
 
   constructor(context: SandboxContext, boots: Boots, catalog: ImageCatalog, warm: WarmClaims, options: ServiceOptions) {
     this.#context = context;
@@ -293,19 +293,21 @@ export class SandboxService {
     if (!(await repository.remove(id, clock.now().toISOString()))) throw sandboxErrors.SANDBOX_NOT_FOUND();
     watch.announce(id, null);
     if (!holder.isHere(sandbox)) return; // its node finds the marked record
-    const removal = this.cleanUp(sandbox).finally(() => this.#removals.delete(removal));
-    this.#removals.add(removal);
+    this.#removals.set(
+      id,
+      this.cleanUp(sandbox).finally(() => this.#removals.delete(id)),
+    );
   }
 
   /** Removes all data of a deleted sandbox from the machine. The sweeper retries failures. */
   async cleanUp(sandbox: DrivenSandbox): Promise<void> {
     const { queue, live, drivers, repository, log, places } = this.#context;
-    const { id, workspaceUuid } = sandbox;
+    const { id } = sandbox;
     await this.#boots.cancel(id);
     try {
       await queue.run(id, async () => {
         await live.release(id);
-        if (!drivers.isAway(sandbox)) await places.run(workspaceUuid, () => drivers.of(sandbox).remove(id));
+        if (!drivers.isAway(sandbox)) await places.run(sandbox, () => drivers.of(sandbox).remove(id));
         else if (!(await this.#context.clusterChoice.isGone(sandbox))) return; // the return of its agent removes it
         await repository.purge(id);
         drivers.forget(id);
@@ -326,11 +328,12 @@ export class SandboxService {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#removals);
+    await Promise.all(this.#removals.values());
   }
 
-  get removalsUnderWay(): number {
-    return this.#removals.size;
+  /** Whether a removal of this sandbox is under way. */
+  isRemoving(id: string): boolean {
+    return this.#removals.has(id);
   }
 
   async #repeat(

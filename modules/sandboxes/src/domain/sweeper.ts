@@ -1,5 +1,6 @@
-import { BackgroundLoop } from '@svc/runtime';
+import { BackgroundLoop, FairSlots, KeyedQueue } from '@svc/runtime';
 import type { Boots } from './boots.ts';
+import type { DrivenSandbox } from './clusters/cluster-drivers.ts';
 import type { SandboxContext } from './context.ts';
 import type { TicketRepository } from './ports.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -9,6 +10,10 @@ import type { Supervisor } from './supervisor.ts';
 const SWEEP_EVERY_MS = 5_000;
 const NEVER = new AbortController().signal;
 const IDEMPOTENCY_KEPT_MS = 24 * 3_600_000;
+/** Concurrent stops and pauses on this node, of which an owner holds at most half. A cluster has one of its own. */
+const PARALLEL_HERE = 8;
+/** Of these, one sandbox each waits for its turn. Those of others wait for the next sweep. */
+const MAX_WORKSPACES = 65_536;
 
 /** Further cleanup that runs with each sweep. */
 export interface Swept {
@@ -22,9 +27,19 @@ export interface Repairs {
   readonly claims: Swept;
 }
 
+/** What a sweep does for one cluster, or for one workspace on this node. */
+interface Part {
+  readonly key: string;
+  readonly clusterId: string | null;
+  readonly workspaceUuid: string;
+  readonly sandboxes: Sandbox[];
+  readonly removed: DrivenSandbox[];
+}
+
 /**
  * Stops idle sandboxes, deletes expired ones, retries failed deletions, and takes up what was left half done when the
- * database was away.
+ * database was away. Clusters and workspaces are swept side by side, each on its own and one sandbox at a time, so that
+ * those that take long delay no others.
  */
 export class Sweeper {
   readonly #context: SandboxContext;
@@ -33,8 +48,12 @@ export class Sweeper {
   readonly #swept: readonly Swept[];
   readonly #repairs: Repairs;
   /** Sandboxes that the last sweep found without a start or a connection. */
-  #unattended: ReadonlySet<string> = new Set();
+  readonly #unattended = new Set<string>();
+  /** Parts that are being swept. */
+  readonly #parts = new KeyedQueue();
+  readonly #here: FairSlots;
   readonly #loop: BackgroundLoop;
+  #isClosing = false;
 
   constructor(
     context: SandboxContext,
@@ -48,6 +67,13 @@ export class Sweeper {
     this.#service = service;
     this.#tickets = tickets;
     this.#swept = swept;
+    this.#here = new FairSlots({
+      capacity: PARALLEL_HERE,
+      capacityPerGroup: PARALLEL_HERE / 2,
+      groupOf: context.quotaLimits.shareOf,
+      maxWaiting: MAX_WORKSPACES,
+      refuse: () => new Error('too many workspaces are swept'),
+    });
     this.#loop = new BackgroundLoop({
       run: () => this.#sweep(),
       intervalMs: SWEEP_EVERY_MS,
@@ -61,45 +87,83 @@ export class Sweeper {
   }
 
   async close(): Promise<void> {
+    this.#isClosing = true;
     await this.#loop.close();
+    await this.#parts.idle();
   }
 
   async #sweep(): Promise<void> {
-    const { repository, node, clock, driver } = this.#context;
+    const { repository, node, clock } = this.#context;
     const now = clock.now();
-    // While the configured driver is off, only sandboxes of clusters can be served.
-    const isServed = ({ cluster }: Pick<Sandbox, 'cluster'>): boolean => cluster !== null || driver.status().available;
     const all = await repository.ofNode(node, ['creating', 'running', 'stopped', 'error']);
-    const sandboxes = all.filter(isServed);
-    for (const sandbox of sandboxes) {
-      if (sandbox.expiresAt !== null && sandbox.expiresAt <= now.toISOString()) {
-        await this.#expire(sandbox).catch(this.#logFailure(sandbox.id));
-      } else if (sandbox.status === 'running' && this.#isIdle(sandbox, now)) {
-        await this.#service.stop(sandbox.workspaceUuid, sandbox.id, 'IDLE_TIMEOUT').catch(this.#logFailure(sandbox.id));
-      }
-    }
-    await this.#repair(sandboxes);
+    const known = new Set(all.map(({ id }) => id));
+    for (const id of this.#unattended) if (!known.has(id)) this.#unattended.delete(id);
+    for (const part of this.#partsOf(all, await repository.removed(node))) this.#follow(part, now);
     await this.#repairs.claims.sweep();
-    if (this.#service.removalsUnderWay === 0) {
-      for (const sandbox of (await repository.removed(node)).filter(isServed)) await this.#service.cleanUp(sandbox);
-    }
     for (const each of this.#swept) await each.sweep();
     await this.#tickets.purge(now.toISOString());
     await repository.purgeRepeated(new Date(now.getTime() - IDEMPOTENCY_KEPT_MS).toISOString());
   }
 
-  /** Twice in a row is certain: between its record and its start or connection, a sandbox is unattended for a moment. */
-  async #repair(sandboxes: readonly Sandbox[]): Promise<void> {
-    const { boots, supervisor } = this.#repairs;
-    const unattended = sandboxes.filter(({ id, status }) => {
-      return !boots.has(id) && (status === 'creating' || (status === 'running' && !this.#context.live.has(id)));
-    });
-    const before = this.#unattended;
-    this.#unattended = new Set(unattended.map(({ id }) => id));
-    for (const { id, status } of unattended.filter((each) => before.has(each.id))) {
-      if (status === 'running') supervisor.lost(id);
-      else await boots.recover(id).catch(this.#logFailure(id));
+  #partsOf(sandboxes: readonly Sandbox[], removed: readonly DrivenSandbox[]): Iterable<Part> {
+    const isAvailable = this.#context.driver.status().available;
+    const parts = new Map<string, Part>();
+    const partOf = ({ cluster, workspaceUuid }: DrivenSandbox): Part | null => {
+      if (cluster === null && !isAvailable) return null; // only sandboxes of clusters can be served
+      const clusterId = cluster?.id ?? null;
+      const key = clusterId ?? workspaceUuid;
+      const part = parts.get(key) ?? { key, clusterId, workspaceUuid, sandboxes: [], removed: [] };
+      parts.set(key, part);
+      return part;
+    };
+    for (const sandbox of sandboxes) partOf(sandbox)?.sandboxes.push(sandbox);
+    for (const sandbox of removed) partOf(sandbox)?.removed.push(sandbox);
+    return parts.values();
+  }
+
+  /** Sweeps the part in the background, unless it is still being swept. */
+  #follow(part: Part, now: Date): void {
+    const { log } = this.#context;
+    if (this.#parts.has(part.key)) return;
+    this.#parts
+      .run(part.key, () => this.#sweepPart(part, now))
+      .catch((error: unknown) => log.error({ err: error, part: part.key }, 'sandboxes could not be swept'));
+  }
+
+  async #sweepPart({ clusterId, workspaceUuid, sandboxes, removed }: Part, now: Date): Promise<void> {
+    const run = (id: string, work: () => Promise<unknown>): Promise<unknown> =>
+      (clusterId === null ? this.#here.run(workspaceUuid, work) : work()).catch(this.#logFailure(id));
+    for (const sandbox of sandboxes) {
+      if (this.#isClosing) return;
+      const { id, expiresAt, status } = sandbox;
+      if (expiresAt !== null && expiresAt <= now.toISOString()) await run(id, () => this.#expire(sandbox));
+      else if (status === 'running' && this.#isIdle(sandbox, now))
+        await run(id, () => this.#service.stop(workspaceUuid, id, 'IDLE_TIMEOUT'));
     }
+    for (const { id, status } of this.#leftBehind(sandboxes)) {
+      if (status === 'running') this.#repairs.supervisor.lost(id);
+      else await run(id, () => this.#repairs.boots.recover(id));
+    }
+    for (const sandbox of removed) {
+      if (this.#isClosing) return;
+      if (!this.#service.isRemoving(sandbox.id)) await this.#service.cleanUp(sandbox);
+    }
+  }
+
+  /**
+   * Sandboxes without a start or connection in two sweeps in a row. Once is not certain: between its record and its start or
+   * connection, a sandbox is unattended for a moment.
+   */
+  #leftBehind(sandboxes: readonly Sandbox[]): readonly Sandbox[] {
+    const { boots } = this.#repairs;
+    return sandboxes.filter(({ id, status }) => {
+      const isUnattended =
+        !boots.has(id) && (status === 'creating' || (status === 'running' && !this.#context.live.has(id)));
+      const wasUnattended = this.#unattended.has(id);
+      if (isUnattended) this.#unattended.add(id);
+      else this.#unattended.delete(id);
+      return isUnattended && wasUnattended;
+    });
   }
 
   /** Keeps the files of a sandbox that is not deleted, and what can run again. */

@@ -95,7 +95,7 @@ export class HeldSandbox {
     const { sandboxId } = this.#client.grant;
     const connection = this.#deps.service.connectionTo(await this.#held());
     if (!isRecorded) await this.#record({ request: 'forward', port });
-    const leavePorts = ports.enter({ sandboxId, linkId: null, expiresAtMs: null }, cut);
+    const leavePorts = ports.enter({ sandboxId, linkId: null, expiresAtMs: null, address: null }, cut);
     const endActivity = live.begin(sandboxId, clock.nowMs());
     const leave = (): void => {
       leavePorts();

@@ -87,6 +87,19 @@ describeDialects<unknown>('an E2B client of two replicas, with its sandbox at th
     expect(await ask(closed)).toBe('PORT_REFUSED');
     const token = closed.trafficAccessToken ?? '';
     expect(await ask(closed, { 'e2b-traffic-access-token': token })).toBe('PORT_UNREACHABLE');
+    const byHeader = async (of: Sandbox, method: string) => {
+      const headers = { 'e2b-sandbox-id': of.sandboxId, 'e2b-sandbox-port': '8080', 'e2b-traffic-access-token': token };
+      const answer = await fetch(`${asked.url}/e2b/envd/execute?a=b`, {
+        method,
+        headers: { ...headers, 'x-access-token': 'of the data plane', cookie: 'session=secret' },
+        ...(method === 'POST' && { body: 'print(1)' }),
+      });
+      return ((await answer.json()) as { code: string }).code; // a flat error
+    };
+    for (const method of ['GET', 'POST']) {
+      expect(await byHeader(sandbox, method)).toBe('PORT_UNREACHABLE');
+      expect(await byHeader(closed, method)).toBe('PORT_UNREACHABLE');
+    }
     await closed.kill();
   });
 

@@ -66,6 +66,16 @@ describe('the helpers of volumes', () => {
     await b.connection.closed;
   });
 
+  it('end within a second of that between two operations of a request, such as the pages of a listing', async () => {
+    await make(['a']);
+    const { connection, begin } = await servers.open(volume('a'));
+    begin()();
+    deleted.add('vol_a');
+    await clock.advance(1000);
+    await waitFor(() => connection.lost, { timeoutMs: 2000 });
+    expect(running()).toEqual([]);
+  });
+
   it('are bounded for each workspace: idle ones make room, and a busy workspace waits without keeping others out', async () => {
     const mine = Array.from({ length: 9 }, (_, index) => `m${index}`);
     await make([...mine, 'other']);

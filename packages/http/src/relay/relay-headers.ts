@@ -48,8 +48,11 @@ export function listMembers(value: string): string[] {
 
 const NO_OPTIONS: ReadonlySet<string> = new Set();
 
-/** Names listed in `Connection`, except framing and routing headers, which must not be dropped. */
-function connectionOptions(connection: string): ReadonlySet<string> {
+/**
+ * Returns the names that a `Connection` header lists, in lower case, except framing and routing headers, which must not be
+ * dropped: without its length, a body would be read as the next request.
+ */
+export function connectionOptions(connection: string): ReadonlySet<string> {
   if (connection === '' || connection === 'keep-alive') return NO_OPTIONS;
   const names = listMembers(connection.toLowerCase());
   return new Set(names.filter((name) => name !== 'content-length' && name !== 'host'));

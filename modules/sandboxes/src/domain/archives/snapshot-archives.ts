@@ -3,7 +3,7 @@ import type { QuotaLimits } from '@svc/quotas';
 import { BackgroundLoop, type Clock, type Random } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import { quotaExceeded } from '../admission.ts';
-import type { ArchiveDriver, SandboxDriver, SandboxSpec } from '../driver.ts';
+import type { ArchiveDriver, SandboxDriver, SandboxSpec, StartPlace } from '../driver.ts';
 import type { SandboxNodes } from '../ports.ts';
 import type { Sealer } from '../secrets/secret.ts';
 import type { Snapshot } from '../snapshots/snapshot.ts';
@@ -86,7 +86,7 @@ export class SnapshotArchives {
   }
 
   /** Creates a sandbox from an archive, in place of the driver's `create`. */
-  async create(spec: SandboxSpec, archive: Archive, signal: AbortSignal): Promise<void> {
+  async create(spec: SandboxSpec, archive: Archive, signal: AbortSignal, place: StartPlace): Promise<void> {
     const driver = this.#need();
     const { repository } = this.#deps;
     await driver.create(
@@ -100,6 +100,7 @@ export class SnapshotArchives {
         },
       },
       signal,
+      place,
     );
   }
 

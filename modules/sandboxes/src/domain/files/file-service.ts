@@ -87,6 +87,11 @@ export class SandboxFiles {
     return filePath(given, this.#user?.home ?? this.#place.home);
   }
 
+  /** Throws SANDBOX_NOT_RUNNING if the files can no longer be reached. */
+  assertReachable(): void {
+    if (this.#connection.lost) resultOf({ ok: false, code: 'LOST', message: 'the files are gone' }, '');
+  }
+
   /** Directories first, each group in byte order. */
   async list(
     path: string,

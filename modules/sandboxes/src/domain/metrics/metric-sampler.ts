@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import { BackgroundLoop, type Clock } from '@svc/runtime';
+import { BackgroundLoop, KeyedQueue, type Clock } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import type { SandboxDriver } from '../driver.ts';
 import type { EventDetails } from '../events/sandbox-event.ts';
@@ -18,6 +18,8 @@ export interface MetricSamplerOptions {
   readonly log: Logger;
   /** Ids of the sandboxes running on this node. */
   readonly running: () => readonly string[];
+  /** The id of the connected cluster that a sandbox runs in; null for one of this node. */
+  readonly clusterOf: (id: string) => string | null;
   readonly everyMs: number;
   readonly keptMs: number;
   /** Called when the kernel has killed processes of a sandbox that keeps running. */
@@ -38,11 +40,15 @@ export interface MetricTotals {
   readonly diskBytes: number;
 }
 
-/** Measures all running sandboxes of this node at a fixed interval, a few at a time. */
+/**
+ * Measures all running sandboxes of this node at a fixed interval, a few at a time: those of each connected cluster on their
+ * own, so that one that does not answer delays no others.
+ */
 export class MetricSampler {
   readonly #options: MetricSamplerOptions;
   readonly #last = new Map<string, Reading>();
   readonly #loop: BackgroundLoop;
+  readonly #clusters = new KeyedQueue();
   #prunedAtMs = 0;
 
   constructor(options: MetricSamplerOptions) {
@@ -61,17 +67,28 @@ export class MetricSampler {
   }
 
   async #sample(): Promise<void> {
-    const { running, store, clock, keptMs } = this.#options;
+    const { running, clusterOf, store, clock, keptMs, log } = this.#options;
     const ids = running();
     for (const id of this.#last.keys()) if (!ids.includes(id)) this.#last.delete(id);
-    const limit = pLimit(PARALLEL_READINGS);
-    const read = await Promise.all(ids.map((id) => limit(async () => ({ id, reading: await this.#readQuietly(id) }))));
-    const samples = read.flatMap(({ id, reading }) => (reading === null ? [] : [{ sandboxId: id, ...reading.sample }]));
-    if (samples.length > 0) await store.append(samples);
+    const byCluster = Map.groupBy(ids, clusterOf);
+    for (const [clusterId, itsIds] of byCluster) {
+      if (clusterId === null || this.#clusters.has(clusterId)) continue;
+      this.#clusters
+        .run(clusterId, () => this.#sampleEach(itsIds))
+        .catch((err: unknown) => log.warn({ err, cluster: clusterId }, 'sandboxes of a cluster could not be measured'));
+    }
+    await this.#sampleEach(byCluster.get(null) ?? []);
     const nowMs = clock.nowMs();
     if (nowMs - this.#prunedAtMs < PRUNE_EVERY_MS) return;
     this.#prunedAtMs = nowMs;
     await store.prune(new Date(nowMs - keptMs).toISOString());
+  }
+
+  async #sampleEach(ids: readonly string[]): Promise<void> {
+    const limit = pLimit(PARALLEL_READINGS);
+    const read = await Promise.all(ids.map((id) => limit(async () => ({ id, reading: await this.#readQuietly(id) }))));
+    const samples = read.flatMap(({ id, reading }) => (reading === null ? [] : [{ sandboxId: id, ...reading.sample }]));
+    if (samples.length > 0) await this.#options.store.append(samples);
   }
 
   /** Measures current usage. CPU is averaged since the last sample. */
@@ -97,6 +114,7 @@ export class MetricSampler {
 
   async close(): Promise<void> {
     await this.#loop.close();
+    await this.#clusters.idle();
   }
 
   /** Returns null for a sandbox that stopped meanwhile. */

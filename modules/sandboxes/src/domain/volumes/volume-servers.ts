@@ -163,11 +163,9 @@ export class VolumeServers {
     const { clock, repository, log } = this.#deps;
     const { volumeId } = server;
     try {
-      if (server.uses > 0) {
-        if ((await repository.findById(volumeId)) === null) await this.release(volumeId);
-      } else if (clock.nowMs() - server.usedAtMs >= IDLE_MS) {
-        await this.releaseIdle(volumeId);
-      }
+      // Also between operations: one request, such as a deep listing, may take several.
+      if ((await repository.findById(volumeId)) === null) await this.release(volumeId);
+      else if (server.uses === 0 && clock.nowMs() - server.usedAtMs >= IDLE_MS) await this.releaseIdle(volumeId);
     } catch (error) {
       log.warn({ err: error, volume: volumeId }, 'the helper of a volume could not be checked');
     }

@@ -33,15 +33,18 @@ it.each([
 });
 
 const toPort = (headers: Record<string, string>, url = '/e2b/envd/execute?a=b') => {
-  const request = { headers: { host: 'platform.test:4000', ...headers } as Record<string, string>, url };
+  const all: Record<string, string> = { host: 'platform.test:4000', ...headers };
+  const request = { headers: all, rawHeaders: Object.entries(all).flat(), url };
   return { directed: directToPort(request, 'sandboxes.test', '/e2b/envd'), ...request };
 };
 const NAMED = { 'e2b-sandbox-id': ID, 'e2b-sandbox-port': '49999' };
 
 it('gives a request that names a port the host of that port, without secrets of the client', () => {
+  const host = `49999-${ID}.sandboxes.test`;
   expect(toPort({ ...NAMED, 'x-access-token': 'secret', cookie: 'session=secret', accept: '*/*' })).toEqual({
     directed: true,
-    headers: { host: `49999-${ID}.sandboxes.test`, accept: '*/*' },
+    headers: { host, accept: '*/*' },
+    rawHeaders: ['host', host, 'accept', '*/*'],
     url: '/execute?a=b',
   });
 });

@@ -3,6 +3,13 @@ import type { IncomingMessage } from 'node:http';
 const ENVD_PORT = '49983';
 const PORT = /^[1-9]\d{0,4}$/;
 const ID = /^(?:sbx_)?([a-z2-7]{26})$/;
+/** What addresses a port, and secrets of the client that are not meant for the program. */
+const NOT_FOR_PROGRAMS: ReadonlySet<string> = new Set([
+  'e2b-sandbox-id',
+  'e2b-sandbox-port',
+  'x-access-token',
+  'cookie',
+]);
 const HOST = /^49983-([a-z2-7]{26})\.(.+)$/;
 
 /**
@@ -31,7 +38,7 @@ export function directToEnvd(
  * the data plane.
  */
 export function directToPort(
-  request: Pick<IncomingMessage, 'headers' | 'url'>,
+  request: Pick<IncomingMessage, 'headers' | 'rawHeaders' | 'url'>,
   domain: string,
   prefix: string,
 ): boolean {
@@ -41,10 +48,20 @@ export function directToPort(
   if (!url.startsWith(`${prefix}/`) || name === domain || name.endsWith(`.${domain}`)) return false;
   const [, id] = typeof named === 'string' ? (ID.exec(named) ?? []) : [];
   if (id === undefined || typeof port !== 'string' || port === ENVD_PORT || !PORT.test(port)) return false;
-  for (const header of ['e2b-sandbox-id', 'e2b-sandbox-port', 'x-access-token', 'cookie']) delete headers[header];
+  for (const header of NOT_FOR_PROGRAMS) delete headers[header];
   headers.host = `${port}-${id}.${domain}`;
+  changeRaw(request.rawHeaders, headers.host);
   request.url = url.slice(prefix.length);
   return true;
+}
+
+/** The raw headers go to another replica if that has the sandbox. */
+function changeRaw(rawHeaders: string[], host: string): void {
+  for (let index = rawHeaders.length - 2; index >= 0; index -= 2) {
+    const name = rawHeaders[index]?.toLowerCase() ?? '';
+    if (NOT_FOR_PROGRAMS.has(name)) rawHeaders.splice(index, 2);
+    else if (name === 'host') rawHeaders[index + 1] = host;
+  }
 }
 
 function nameOf(host = ''): string {

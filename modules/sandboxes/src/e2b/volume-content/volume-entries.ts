@@ -27,12 +27,13 @@ export function toVolumeEntry(path: string, entry: FileEntry) {
 
 /**
  * Lists a folder as a JSON array, folders below it included up to a depth, each behind its own entry. Links are not followed. The
- * first page is read before this resolves, so that a missing folder throws; the rest follows as it is consumed.
+ * first page is read before this resolves, so that a missing folder throws; the rest follows as it is consumed. The listing
+ * throws when the files are gone.
  */
 export async function listAsJson(files: SandboxFiles, path: string, depth: number): Promise<AsyncGenerator<string>> {
   const limit = depth > 1 ? DEEP_PAGE_SIZE : PAGE_SIZE;
   const first = await files.list(path, { limit });
-  return inArray(entriesBelow(files, path, { depth, limit, first }));
+  return inArray(files, entriesBelow(files, path, { depth, limit, first }));
 }
 
 interface Level {
@@ -58,9 +59,10 @@ async function* entriesBelow(files: SandboxFiles, path: string, level: Level): A
   }
 }
 
-async function* inArray(items: AsyncGenerator<string>): AsyncGenerator<string> {
+async function* inArray(files: SandboxFiles, items: AsyncGenerator<string>): AsyncGenerator<string> {
   let before = '[';
   for await (const item of items) {
+    files.assertReachable(); // the entries may be from a page that was read before
     yield before + item;
     before = ',';
   }

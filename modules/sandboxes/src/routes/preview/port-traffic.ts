@@ -74,7 +74,7 @@ export class PortTraffic {
       throw isAppError(error) && error.status < 500 ? sandboxErrors.PORT_REFUSED() : error;
     });
     const claim = { linkId, sandboxId, port, expiresAtMs: askedAtMs + CONNECTION_MS };
-    return { claim, token: '', right: createGrantedRight(access, granted, askedAtMs), granted };
+    return { claim, token: '', right: createGrantedRight(access, granted, askedAtMs), granted, isPublic: false };
   }
 
   async #assertThere(sandboxId: string): Promise<void> {

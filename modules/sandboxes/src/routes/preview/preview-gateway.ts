@@ -24,7 +24,6 @@ import { SANDBOX } from '../../domain/holder.ts';
 import type { Sandbox } from '../../domain/sandbox.ts';
 import type { CheckedPreview, PreviewLinks } from './preview-links.ts';
 import { parsePlace, type PreviewPlace } from './preview-place.ts';
-import type { PreviewClaim } from '../../domain/preview/preview-token.ts';
 
 /** Cuts a request without data in either direction after this time; the listener's own limit is meant for API calls. */
 const IDLE_MS = 10 * 60_000;
@@ -121,7 +120,7 @@ export class PreviewGateway {
       return;
     }
     request.socket.setTimeout(IDLE_MS);
-    const leave = this.#enter(admission.claim, () => response.destroy());
+    const leave = this.#enter(admission, request, () => response.destroy());
     try {
       const { port, host } = await this.#dial(admission, response);
       if (response.destroyed) port.destroy();
@@ -142,7 +141,7 @@ export class PreviewGateway {
     hold(admission.right); // any protocol: cut the connection when the right is lost
     const { owned, granted } = placeOfOwner(admission);
     if (await forward(owned, granted)) return;
-    const leave = this.#enter(admission.claim, () => socket.destroy());
+    const leave = this.#enter(admission, request, () => socket.destroy());
     socket.once('close', leave);
     try {
       const { port, host } = await this.#dial(admission, socket);
@@ -170,8 +169,9 @@ export class PreviewGateway {
     return { port: await PortSocket.open(connection, claim.port), host };
   }
 
-  #enter(claim: PreviewClaim, cut: () => void): () => void {
-    const leave = this.#options.open.enter(claim, cut);
+  #enter({ claim, isPublic }: Admission, request: IncomingMessage, cut: () => void): () => void {
+    const address = isPublic ? this.#options.clientOf(request).remoteAddress : null;
+    const leave = this.#options.open.enter({ ...claim, address }, cut);
     const end = this.#options.begin(claim.sandboxId);
     return () => {
       leave();

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { confineSetCookie, foreignCookies } from '@svc/access';
+import { connectionOptions } from '@svc/http/relay';
 import type { PreviewPlace } from './preview-place.ts';
 
 /** RFC 9110 section 7.6.1, plus headers between the platform and the client. */
@@ -82,7 +83,6 @@ function isolated(headers: OutgoingHttpHeaders, origin: string | undefined): Out
 }
 
 function without(given: IncomingHttpHeaders, names: readonly string[]): OutgoingHttpHeaders {
-  const named = (given.connection ?? '').split(',').map((name) => name.trim().toLowerCase());
-  const dropped = new Set([...HOP_BY_HOP, ...names, ...named]);
+  const dropped = new Set([...HOP_BY_HOP, ...names, ...connectionOptions(given.connection ?? '')]);
   return Object.fromEntries(Object.entries(given).filter(([name, value]) => value !== undefined && !dropped.has(name)));
 }

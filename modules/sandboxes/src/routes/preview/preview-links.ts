@@ -34,6 +34,8 @@ export interface CheckedPreview {
   readonly token: string;
   readonly right: HeldRight;
   readonly granted: GrantedAccess;
+  /** Whether anyone may open the port, without a credential. */
+  readonly isPublic: boolean;
 }
 
 export interface PreviewLinksOptions {
@@ -124,7 +126,7 @@ export class PreviewLinks {
     const expiresAtMs = Math.min(Date.parse(link.expiresAt), untilMs);
     const claim = { linkId: link.id, sandboxId, port, expiresAtMs };
     const found = await this.#findRight(claim);
-    return found === null ? null : { claim, token: '', ...found };
+    return found === null ? null : { claim, token: '', isPublic: true, ...found };
   }
 
   /** Revokes links and cuts their open connections. Returns the number of links. */
@@ -147,7 +149,7 @@ export class PreviewLinks {
         reason = 'it has expired';
       } else {
         const found = await this.#findRight(claim);
-        if (found !== null) return { claim, token, ...found };
+        if (found !== null) return { claim, token, isPublic: false, ...found };
         reason = 'it was revoked';
       }
     }

@@ -11,6 +11,7 @@ import {
   type SandboxDriver,
   type SandboxSpec,
   type SandboxStats,
+  type StartPlace,
 } from '../../../domain/driver.ts';
 import { POD_LACKS } from '../../../domain/clusters/pod-capabilities.ts';
 import { HelperConnection } from '../../../domain/helper/helper-connection.ts';
@@ -27,7 +28,7 @@ import {
 } from './open-cluster.ts';
 import { imageReference, sandboxPod } from './pod-request.ts';
 import { outcomeWithin, PodUsage, UNMEASURED } from './pod-usage.ts';
-import { filesGone, kubeFailure, NOT_RUNNING, notRunning, troubleError } from './pod-failure.ts';
+import { awaitUp, filesGone, kubeFailure, NOT_RUNNING, notRunning } from './pod-failure.ts';
 import { PodSnapshots, type SavedRoot } from './pod-snapshots.ts';
 import { isRunning, isUp, type PodView } from './pod-view.ts';
 
@@ -67,7 +68,7 @@ export class KubernetesDriver implements SandboxDriver {
       folder: snapshotFolder,
       driver: this.name,
       withHelper: (id, freezes, work) => this.#withHelper(id, freezes, work),
-      create: (spec, saved, signal) => this.#create(spec, saved, signal),
+      create: (...request) => this.#create(...request),
       isHeld: async (id) => this.#isHeld(id),
     });
   }
@@ -96,16 +97,21 @@ export class KubernetesDriver implements SandboxDriver {
     return this.#cluster === null ? 'no cluster is connected' : this.#cluster.whyNoGvisor;
   }
 
-  async create(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
+  async create(spec: SandboxSpec, signal: AbortSignal, place?: StartPlace): Promise<void> {
     const { snapshotId = null } = spec;
-    if (snapshotId === null) return this.#create(spec, null, signal);
+    if (snapshotId === null) return this.#create(spec, null, signal, place);
     const { snapshots } = this;
     if (snapshots === undefined) throw sandboxErrors.SNAPSHOTS_UNAVAILABLE({ details: { driver: this.name } });
-    return this.#create(spec, () => snapshots.open(snapshotId), signal);
+    return this.#create(spec, () => snapshots.open(snapshotId), signal, place);
   }
 
   /** `saved` has the files; null: the image has them. */
-  async #create(spec: SandboxSpec, saved: (() => Promise<SavedRoot>) | null, signal: AbortSignal): Promise<void> {
+  async #create(
+    spec: SandboxSpec,
+    saved: (() => Promise<SavedRoot>) | null,
+    signal: AbortSignal,
+    place: StartPlace | undefined,
+  ): Promise<void> {
     const name = this.#nameOf(spec.id);
     const { client, watch, helperImage, userNamespace } = this.#need();
     signal.throwIfAborted();
@@ -124,7 +130,7 @@ export class KubernetesDriver implements SandboxDriver {
       await this.#options.assertOwner?.();
       if (found !== null) await this.#removePod(name, signal); // it never came up, or is being deleted
       watch.note(await client.create(pod, signal));
-      await this.#awaitUp(spec.image, name, signal);
+      await awaitUp(watch, { name, image: spec.image, signal, place });
       if (root !== null) await this.#fill(name, root, signal);
     } catch (error) {
       if (isStatusError(error, 409)) throw kubeFailure(error, 'ROOTFS_FAILED'); // a pod that we do not know
@@ -322,19 +328,6 @@ export class KubernetesDriver implements SandboxDriver {
     this.#cluster = null;
     if (cluster !== null) await closeCluster(cluster);
     this.#status = { available: false, reason: 'closed', install: null };
-  }
-
-  async #awaitUp(image: string, name: string, signal: AbortSignal): Promise<void> {
-    const { watch } = this.#need();
-    let pod: PodView | null;
-    try {
-      pod = await watch.until(name, (each) => each === null || each.up || each.failure !== null, signal);
-    } catch (error) {
-      const pending = watch.find(name)?.pending ?? null;
-      throw pending === null ? error : troubleError(pending, image, error);
-    }
-    if (pod === null) throw filesGone(pod);
-    if (pod.failure !== null) throw troubleError(pod.failure, image);
   }
 
   /** Programs inside may kill the process that ends them, so it is started again, without grace. */

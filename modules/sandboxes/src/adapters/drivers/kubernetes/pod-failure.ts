@@ -1,7 +1,9 @@
 import { isAppError, type AppError } from '@svc/errors';
 import { isStatusError } from '@svc/kube';
 import { sandboxErrors, type CauseCode } from '../../../errors.ts';
+import type { StartPlace } from '../../../domain/driver.ts';
 import type { PodTrouble, PodView } from './pod-view.ts';
+import type { PodWatch } from './pod-watch.ts';
 
 export const NOT_RUNNING = 'it does not run';
 
@@ -14,7 +16,41 @@ export function filesGone(pod: PodView | null): AppError {
   return sandboxErrors.ROOTFS_FAILED({ details: { reason } });
 }
 
-export function troubleError({ kind, reason }: PodTrouble, image: string, cause?: unknown): AppError {
+/** A pod that starts, and how long its start may take. */
+interface StartingPod {
+  readonly name: string;
+  readonly image: string;
+  readonly signal: AbortSignal;
+  readonly place: StartPlace | undefined;
+}
+
+/**
+ * Resolves once the pod runs. No node may ever have room for it, or only after the cluster has added one, so it waits for
+ * that without its place, which the starts of others need.
+ */
+export async function awaitUp(
+  watch: Pick<PodWatch, 'find' | 'until'>,
+  { name, image, signal, place }: StartingPod,
+): Promise<void> {
+  const isSettled = (pod: PodView | null): boolean => pod === null || pod.up || pod.failure !== null;
+  const hasNoNode = (pod: PodView | null): boolean => !isSettled(pod) && pod?.pending?.kind === 'room';
+  let pod: PodView | null;
+  try {
+    pod = await watch.until(name, (each) => isSettled(each) || hasNoNode(each), signal);
+    if (hasNoNode(pod)) {
+      const wait = () => watch.until(name, (each) => !hasNoNode(each), signal);
+      await (place === undefined ? wait() : place.leaveFor(wait));
+      pod = await watch.until(name, isSettled, signal);
+    }
+  } catch (error) {
+    const pending = watch.find(name)?.pending ?? null;
+    throw pending === null ? error : troubleError(pending, image, error);
+  }
+  if (pod === null) throw filesGone(pod);
+  if (pod.failure !== null) throw troubleError(pod.failure, image);
+}
+
+function troubleError({ kind, reason }: PodTrouble, image: string, cause?: unknown): AppError {
   switch (kind) {
     case 'image':
       return sandboxErrors.IMAGE_PULL_FAILED({ details: { image, reason }, cause });

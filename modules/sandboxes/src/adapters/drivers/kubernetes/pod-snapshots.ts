@@ -13,6 +13,7 @@ import {
   type ArchiveSource,
   type SandboxSpec,
   type SnapshotDriver,
+  type StartPlace,
 } from '../../../domain/driver.ts';
 import { IncomingBytes } from '../../../domain/files/incoming-bytes.ts';
 import { TRANSFER_WINDOW_BYTES } from '../../../domain/helper/frames.ts';
@@ -49,7 +50,12 @@ export interface PodSnapshotsOptions {
     freezes: boolean,
     work: (connection: HelperConnection) => Promise<Result>,
   ) => Promise<Result>;
-  readonly create: (spec: SandboxSpec, saved: () => Promise<SavedRoot>, signal: AbortSignal) => Promise<void>;
+  readonly create: (
+    spec: SandboxSpec,
+    saved: () => Promise<SavedRoot>,
+    signal: AbortSignal,
+    place: StartPlace | undefined,
+  ) => Promise<void>;
   /** Whether a pod of any node has the sandbox. */
   readonly isHeld: (id: string) => Promise<boolean>;
 }
@@ -72,7 +78,7 @@ export class PodSnapshots implements SnapshotDriver {
       },
       read: (snapshotId, signal) => this.#read(snapshotId, signal),
       mayContinue: async (id) => !(await options.isHeld(id)),
-      create: (spec, archive, signal) => options.create(spec, () => openArchive(archive), signal),
+      create: (spec, archive, signal, place) => options.create(spec, () => openArchive(archive), signal, place),
     };
   }
 
