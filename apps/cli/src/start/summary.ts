@@ -26,9 +26,7 @@ export function renderSummary(
     const words = 'isolation' in service ? describeIsolation(service) : null;
     const note = words === null ? '' : `, ${words}`;
     lines.push(
-      service.enabled
-        ? `  ${label}on${note}`
-        : `  ${label}off: ${service.reason ?? 'disabled in the configuration'}`,
+      service.enabled ? `  ${label}on${note}` : `  ${label}off: ${service.reason ?? 'disabled in the configuration'}`,
     );
   }
   lines.push('', '  Press Ctrl-C to stop.', '');
