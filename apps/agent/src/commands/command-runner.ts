@@ -207,7 +207,7 @@ export class CommandRunner {
   #assertRoom(): void {
     if (this.#stopped) throw agentErrors.UNAVAILABLE({ details: { reason: 'the agent stops' } });
     if (this.#running.size <= MAX_RUNNING) return;
-    throw agentErrors.UNAVAILABLE({ details: { reason: `${MAX_RUNNING} commands are running already` } });
+    throw agentErrors.UNAVAILABLE({ details: { reason: `${MAX_RUNNING} commands are already running` } });
   }
 
   async #refuse(command: CommandName, commandId: string, refusal: unknown): Promise<void> {

@@ -37,7 +37,7 @@ export async function explainRefusal(
     if (!joins) return error;
     const { terminals } = await transport.call<{ terminals: TerminalSession[] }>('GET', `${pathOf(id)}/terminals`);
     if (terminals.some((each) => each.session === session)) return error;
-    return refusal(404, 'SESSION_NOT_FOUND', `There is no terminal session ${session}`);
+    return refusal(404, 'SESSION_NOT_FOUND', `Terminal session ${session} not found`);
   } catch (reason) {
     return reason;
   }
