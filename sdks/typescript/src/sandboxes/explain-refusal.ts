@@ -32,7 +32,7 @@ export async function explainRefusal(
     if (denial !== null) return denial;
     if (session === undefined) return error;
     if (!SESSION_NAME.test(session)) {
-      return refusal(400, 'INVALID_FIELD', 'Invalid session: has 1 to 64 letters, digits, _, . and -');
+      return refusal(400, 'INVALID_FIELD', 'Invalid session: must be 1 to 64 letters, digits, _, . and -');
     }
     if (!joins) return error;
     const { terminals } = await transport.call<{ terminals: TerminalSession[] }>('GET', `${pathOf(id)}/terminals`);
