@@ -145,7 +145,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'sandboxes in the console', () => {
     await page.getByRole('option', { name: /home/ }).click();
     await screenshot(page, 'light-sandbox-create-cluster');
     await dialog.getByRole('button', { name: 'Create sandbox' }).click();
-    await dialog.getByText('There is no cluster home').waitFor();
+    await dialog.getByText('Cluster home not found').waitFor();
     await opened.expectNoFault();
   });
 

@@ -53,7 +53,7 @@ describeRequiring(['linux', 'root'], 'svc node', () => {
     expect(await svc.json(['sandbox', 'snapshot', 'ls'])).toMatchObject([{ name: 'precious' }]);
     expect(await svc.run(['sandbox', 'start', 'plain'])).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining('is draining and starts no sandboxes'),
+      stderr: expect.stringContaining('is draining and does not start sandboxes'),
     });
     expect(await svc.answer(['node', 'list'])).toMatch(/ up, drained /);
     expect(await svc.answer(['node', 'undrain', host])).toMatch(/^\S+ starts sandboxes again\n$/);
@@ -63,7 +63,7 @@ describeRequiring(['linux', 'root'], 'svc node', () => {
   it('refuses unknown nodes and choices', async () => {
     expect(await svc.run(['node', 'drain', 'nowhere'])).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining('There is no node nowhere'),
+      stderr: expect.stringContaining('Node nowhere not found'),
     });
     expect((await svc.run(['node', 'drain'])).exitCode).toBe(2);
     expect((await svc.run(['sandbox', 'create', 'busybox', '--on-drain', 'later'])).exitCode).toBe(2);

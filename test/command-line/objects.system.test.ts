@@ -198,7 +198,7 @@ describe('svc object', () => {
     for (const key of ['a/1', 'a/2', 'ab', 'b'])
       await svc.answer(['object', 'cp', '-', `${bucket}/${key}`], { input: key });
     const { exitCode, stderr } = await svc.run(['object', 'rm', `${bucket}/a`]);
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('There is no such object')]);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining('Object not found')]);
     expect(await svc.json<Summary>(['object', 'rm', '-r', `${bucket}/a/`])).toMatchObject({ deleted: 2 });
     await svc.answer(['object', 'rm', `${bucket}/b`]);
     expect(await keys(bucket)).toEqual(['ab']);

@@ -201,7 +201,7 @@ describeRequiring(['linux', 'root'], 'svc sandbox', () => {
 
   it('refuses a cluster that is not connected', async () => {
     const refused = await svc.run(['sandbox', 'create', 'busybox', '--cluster', 'none']);
-    expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining('There is no cluster none')]);
+    expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining('Cluster none not found')]);
   });
 
   it('mounts volumes, which keep their files', async () => {

@@ -37,8 +37,8 @@ describe('svc secret', () => {
     const both = await svc.run(['secret', 'set', 'API_KEY', '--value-stdin', '--file', 'x'], { input: 'v' });
     expect([both.exitCode, both.stderr]).toEqual([2, expect.stringContaining('--value-stdin')]);
     const gone = await svc.run(['secret', 'rm', 'NONE']);
-    expect([gone.exitCode, gone.stderr]).toEqual([1, expect.stringContaining('There is no secret NONE')]);
+    expect([gone.exitCode, gone.stderr]).toEqual([1, expect.stringContaining('Secret NONE not found')]);
     const rule = await svc.run(['sandbox', 'create', 'busybox', '--rule', 'host=a.example,key=b']);
-    expect([rule.exitCode, rule.stderr]).toEqual([2, expect.stringContaining('"key=b" is no part of a rule')]);
+    expect([rule.exitCode, rule.stderr]).toEqual([2, expect.stringContaining('"key=b" is not a valid part of a rule')]);
   });
 });

@@ -39,7 +39,7 @@ describeRequiring(['linux', 'root'], 'svc volume', () => {
     expect((await svc.run(['volume', 'cp', 'a', 'b'])).stderr).toMatch(/exactly one argument must be in a volume/);
     expect(await svc.run(['volume', 'cp', 'none:/a', '-'])).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining('There is no volume none'),
+      stderr: expect.stringContaining('Volume none not found'),
     });
     expect((await svc.run(['volume', 'rm-files', 'data'])).exitCode).toBe(2);
   });

@@ -32,7 +32,7 @@ export function renderResultPage(page: ResultPage): string {
     row(counts.map(() => '---:')),
     row(counts.map(([, number]) => String(number))),
     '',
-    '| why it does not pass | count | tests |',
+    '| reason for not passing | count | tests |',
     '| --- | ---: | --- |',
     ...[...known].toSorted(byCount).map(([reason, names]) => {
       return row([escapeCell(reason), String(names.length), names.toSorted().map(escapeCell).join(', ')]);

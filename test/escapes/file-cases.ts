@@ -16,12 +16,12 @@ const MAX_BYTES = 1024 * 1024;
 export function fileCases(): EscapeCase[] {
   return [
     {
-      title: 'has files of this host read by a link that is swapped for a file',
+      title: 'reads files of this host through a link swapped for a file',
       attempt: (ground) => withSecret((path) => readWhileSwapping(ground, path)),
       control: ({ host }) => withSecret((path) => host('content', path, SECRET)),
     },
     {
-      title: 'has files of this host read through /proc/self/fd, /proc/1/root and their like',
+      title: 'reads files of this host through /proc/self/fd, /proc/1/root and similar links',
       attempt: ({ sandbox }) =>
         withSecret(async (path) => {
           const { connection } = await sandbox('one');
@@ -155,9 +155,9 @@ function refused(title: string, setup: string, request: HelperRequest): EscapeCa
 
 const HOSTILE_MEMBERS: readonly (readonly [what: string, entries: readonly TarEntry[]])[] = [
   ['an absolute path', [{ name: '/root/escaped', content: 'x' }]],
-  ['a way up', [{ name: '../escaped', content: 'x' }]],
+  ['a path that starts with ..', [{ name: '../escaped', content: 'x' }]],
   [
-    'a way up in the middle',
+    '.. inside a path',
     [
       { name: 'a', type: 'folder' },
       { name: 'a/../../escaped', content: 'x' },
@@ -171,7 +171,7 @@ const HOSTILE_MEMBERS: readonly (readonly [what: string, entries: readonly TarEn
     ],
   ],
   [
-    'a hard link to what lies outside',
+    'a hard link to a file outside',
     [
       { name: 'h', type: 'link', target: '../outside' },
       { name: 'h', content: 'x' },
@@ -182,7 +182,7 @@ const HOSTILE_MEMBERS: readonly (readonly [what: string, entries: readonly TarEn
 /** Succeeds if anything outside the given folder is created or changed. The control is tar in trusting mode. */
 function archiveCase(what: string, entries: readonly TarEntry[]): EscapeCase {
   return {
-    title: `leaves the folder of an upload by an archive with ${what}`,
+    title: `leaves the folder of an upload with an archive that has ${what}`,
     attempt: async ({ sandbox }) => {
       const one = await sandbox('one');
       await one.shell('cd /root; rm -rf in escaped; mkdir in; echo kept > outside');

@@ -22,7 +22,7 @@ export function networkCases(): EscapeCase[] {
       control: ({ host, outside }) => host('connect', '127.0.0.1', String(outside.platformPort), WORD),
     },
     {
-      title: "reaches the platform's port by any address of this host",
+      title: "reaches the platform's port through any address of this host",
       attempt: async ({ sandbox, outside }) => {
         const one = await sandbox('one');
         const targets = ['gateway', ...outside.hostAddresses];
@@ -39,23 +39,23 @@ export function networkCases(): EscapeCase[] {
       },
     },
     {
-      title: 'reaches a neighbour',
+      title: 'reaches another sandbox',
       attempt: (ground) => towardsNeighbour(ground, 'connect'),
       control: (ground) => withinItself(ground),
     },
     {
-      title: 'reaches a neighbour past the routes, on the wire',
+      title: 'reaches another sandbox with raw frames, past the routes',
       attempt: (ground) => towardsNeighbour(ground, 'connect-on-link'),
       control: async ({ sandbox }) => (await sandbox('one')).probe('connect-on-link', PUBLIC_ADDRESS, PORT, WORD),
     },
     {
-      title: 'reaches this host past the routes, on the wire',
+      title: 'reaches this host with raw frames, past the routes',
       attempt: async ({ sandbox, outside }) =>
         (await sandbox('one')).probe('connect-on-link', 'gateway', String(outside.platformPort), WORD),
       control: async ({ sandbox }) => (await sandbox('one')).probe('connect-on-link', PUBLIC_ADDRESS, PORT, WORD),
     },
     {
-      title: 'reaches anything when it was given no network',
+      title: 'reaches anything without a network',
       attempt: async ({ sandbox }) =>
         (await sandbox('quiet', { network: 'none' })).probe('connect', PUBLIC_ADDRESS, PORT, WORD),
       control: (ground) => fromInside(ground, 'connect'),

@@ -45,7 +45,7 @@ export function processCases(): EscapeCase[] {
         (await sandbox('one')).shell('sleep 60 & /root/probe kill $!; wait $!').then(killed),
     },
     {
-      title: 'puts another program in the place of the helper (as CVE-2019-5736 did)',
+      title: 'replaces the helper binary (CVE-2019-5736)',
       attempt: async ({ sandbox }) => {
         const one = await sandbox('one');
         const [file, running] = [await one.probe('overwrite', HELPER), await one.probe('write', '/proc/1/exe')];
@@ -58,7 +58,7 @@ export function processCases(): EscapeCase[] {
       },
     },
     {
-      title: 'speaks to the helper as the platform does',
+      title: 'connects to the helper like the platform',
       attempt: async ({ sandbox }) => (await sandbox('one')).probe('helper'),
       control: async ({ sandbox }) => {
         await (await sandbox('one')).connection.ping();
@@ -72,7 +72,7 @@ export function processCases(): EscapeCase[] {
     },
     signalCase(),
     {
-      title: 'runs as root what root marked set-user-id, for another user',
+      title: 'gains root as another user through a set-user-ID program of root',
       attempt: async ({ sandbox }) => (await sandbox('one')).probe('set-uid', '/tmp'),
       control: ({ host }) => host('set-uid', '/var/tmp'),
     },

@@ -26,12 +26,12 @@ const GROUPS: readonly (readonly [heading: string, group: EscapeGroup, cases: re
 export function renderEscapesPage(): string {
   const total = GROUPS.reduce((sum, [, , cases]) => sum + cases.length, 0);
   const lines = [
-    '# Escapes',
-    `What a program in a sandbox may try, and how each driver answers. The tests attempt all ${total} on the \`local\` and the \`docker\``,
-    'driver, and behind gVisor on the `local` driver. They fail when one succeeds; each attempt has a control that succeeds where nothing',
-    'holds it. gVisor answers some of them by its own kernel, which serves one sandbox alone: these *stay within* the sandbox. Pods of the',
-    'driver `kubernetes` are not tried with the groups marked `-`, because the cluster decides about them: its network plugin, the',
-    '`podPidsLimit`, and evictions ([sandboxes-on-kubernetes.md](sandboxes-on-kubernetes.md#isolation)).',
+    '# Sandbox escapes',
+    `See what a program in a sandbox can try, and how each driver responds. The tests make all ${total} attempts on the drivers \`local\` and`,
+    '`docker`, and behind gVisor on the `local` driver, and fail if one succeeds. Each attempt has a control that succeeds without the',
+    "protection. *Stays within*: gVisor's own kernel, which serves one sandbox only, answers the attempt, so the host is not affected. `-`: not",
+    'attempted on the driver `kubernetes`, because it depends on the cluster: its network plugin, the `podPidsLimit` and evictions',
+    '([sandboxes-on-kubernetes.md](sandboxes-on-kubernetes.md#isolation)).',
     '',
     '```sh',
     './svc test escapes.local        # on this machine, as root',
@@ -40,7 +40,7 @@ export function renderEscapesPage(): string {
     './svc test escapes.kubernetes   # in pods of a real Kubernetes',
     '```',
     '',
-    'This page is generated from the cases in `test/escapes/`; a test fails when it is stale.',
+    'This page is generated from the cases in `test/escapes/`; a test fails if it is stale.',
   ];
   for (const [heading, group, cases] of GROUPS) {
     lines.push(

@@ -5,8 +5,8 @@ const SMALL: SandboxResources = { cpuMillis: 1000, memoryMb: 128, diskMb: 64, pi
 
 /** Amounts above a small sandbox's limits, tried in one, and in a larger sandbox with sufficient limits. */
 const AMOUNTS: readonly (readonly [title: string, wider: Partial<SandboxResources>, ...probe: string[]])[] = [
-  ['runs more processes than it was given (a fork bomb)', { pids: 512 }, 'take-processes', '150'],
-  ['takes more memory than it was given', { memoryMb: 512 }, 'take-memory', '200'],
+  ['starts more processes than its limit (fork bomb)', { pids: 512 }, 'take-processes', '150'],
+  ['uses more memory than its limit', { memoryMb: 512 }, 'take-memory', '200'],
   ['fills the disk of this host', { diskMb: 512 }, 'take-bytes', '150', '/root'],
   ['fills the memory of this host through /dev/shm', { memoryMb: 512 }, 'take-bytes', '200', '/dev/shm'],
 ];
@@ -28,7 +28,7 @@ export function resourceCases(files: EmptyFiles): EscapeCase[] {
       { ...SMALL, diskMb: files.diskMb },
     ),
     {
-      title: "takes all of this host's open files",
+      title: "uses up this host's open files",
       attempt: async ({ sandbox }) => (await sandbox('one')).probe('take-descriptors', '300000'),
       control: async ({ sandbox }) => (await sandbox('one')).probe('take-descriptors', '500'),
     },

@@ -19,7 +19,7 @@ export function secretCases(): EscapeCase[] {
       },
     },
     {
-      title: 'reaches the platform by the address that adds secrets',
+      title: 'reaches the platform through the address of the secret gateway',
       attempt: async (ground) =>
         (await keyed(ground)).probe('connect', 'gateway', String(ground.outside.platformPort), WORD),
       control: async ({ host, outside }) =>

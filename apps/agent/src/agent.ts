@@ -224,7 +224,7 @@ async function stopAgent({
   const reachable = (): boolean => (assembly.channel.session?.mode ?? 'waiting') !== 'waiting';
   while (reachable() && waiting() && performance.now() < deadline) await delay(20);
   assembly.delivery.stop();
-  loops.abort.abort(new Error('the agent stops'));
+  loops.abort.abort(new Error('the agent is stopping'));
   const session = assembly.channel.session;
   await Promise.allSettled([loops.done, session?.ended]);
   eventLoop.stop();

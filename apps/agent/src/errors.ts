@@ -13,7 +13,7 @@ export const agentErrors = defineErrors({
     500,
     'Another agent ({holder}) uses the state folder {path}; stop it, or set {key} to a different folder',
   ],
-  PORT_IN_USE: [500, 'Port {port} of {host} is in use; choose another by {key}'],
+  PORT_IN_USE: [500, 'Port {port} of {host} is in use; choose another with {key}'],
   FORBIDDEN: [403, '{reason}'],
   CONFLICT: [409, '{reason}'],
   UNSUPPORTED: [501, '{reason}'],

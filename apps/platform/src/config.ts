@@ -32,7 +32,7 @@ const databaseSchema = Type.Object({
       minimum: 1,
       maximum: 300,
       description:
-        'Time for a PostgreSQL server to accept a connection, before the next one of the URL is tried; ' +
+        'Time for a PostgreSQL server to accept a connection before the next one in the URL is tried; ' +
         'defaults to `connect_timeout` of the URL, otherwise to 5',
     }),
   ),
@@ -41,8 +41,8 @@ const databaseSchema = Type.Object({
     minimum: 1,
     maximum: 3600,
     description:
-      'Time that a statement waits without an answer before a second connection asks PostgreSQL about it; ' +
-      'if the server no longer works on it, or does not answer, the first connection is closed',
+      'Time that a statement waits without an answer before a second connection asks PostgreSQL whether it still runs; ' +
+      'if not, or without an answer, the first connection is closed',
   }),
 });
 
@@ -111,15 +111,15 @@ const shutdownSchema = Type.Object({
       minimum: 0,
       maximum: 300,
       description:
-        'Time after SIGTERM in which requests are served while `/readyz` fails, so that a proxy stops sending them; ' +
-        'longer than its health check needs. Defaults to 5 with PostgreSQL, otherwise to 0',
+        'Time after SIGTERM in which requests are still served while `/readyz` fails; must be longer than the health ' +
+        'check of a proxy needs. Defaults to 5 with PostgreSQL, otherwise to 0',
     }),
   ),
   drain_seconds: Type.Integer({
     default: 3,
     minimum: 0,
     maximum: 3600,
-    description: 'Time for requests under way to finish at shutdown; the others are cut',
+    description: 'Time for open requests to finish at shutdown; the rest are cut off',
   }),
 });
 
@@ -136,7 +136,10 @@ const logSchema = Type.Object({
 });
 
 const ownerSchema = Type.Object({
-  email: Type.String({ default: 'owner@localhost', description: 'E-mail of the owner account created on first start' }),
+  email: Type.String({
+    default: 'owner@localhost',
+    description: 'Email address of the owner account created on first start',
+  }),
   password: Type.Optional(
     Type.String({
       secret: true,
@@ -182,8 +185,7 @@ export const platformConfigSchema = Type.Object({
   trusted_proxies: Type.Array(Type.String(), {
     default: [],
     maxItems: 64,
-    description:
-      'Proxy addresses or networks whose X-Forwarded-For header is trusted; their connections are held to no share',
+    description: 'Proxy addresses or networks whose X-Forwarded-For header is trusted; their connections have no share',
   }),
   max_connections: Type.Integer({
     default: 20_000,

@@ -14,10 +14,10 @@ export const startErrors = defineErrors({
   PORT_IN_USE: [500, 'port {port} on {host} is in use; choose another with {flag} (0 = any free one)'],
   PORTS_IN_USE: [500, '{ports} are in use; choose others with {flags} (0 = any free one)'],
   PORT_NOT_ALLOWED: [500, 'port {port} on {host} cannot be opened ({reason}); choose another with {flag}'],
-  HOST_UNKNOWN: [500, 'the address {host} is not one of this machine; choose another with --host'],
-  NO_PLATFORM_THERE: [500, 'no platform was ever started on {path}; name its data folder with --data DIR'],
+  HOST_UNKNOWN: [500, '{host} is not an address of this machine; choose another with --host'],
+  NO_PLATFORM_THERE: [500, 'no platform has been started on {path}; pass its data folder with --data DIR'],
   DATA_FOLDER_NOT_EMPTY: [409, 'the data folder {path} is not empty; restore into a new one with --data DIR'],
-  NO_BACKUP_THERE: [404, 'there is no whole backup in {path}'],
+  NO_BACKUP_THERE: [404, 'no complete backup found in {path}'],
   KEY_SERVICE_NOT_CONFIGURED: [
     500,
     'object_store.key_service.kind is vault-transit, but object_store.key_service.vault.{name} is not set',

@@ -89,7 +89,7 @@ export interface ServiceModulesDeps {
 /** Creates the modules of the configured services; the others are disabled ones. */
 export async function createServiceModules(deps: ServiceModulesDeps): Promise<ServiceModules> {
   const isEnabled = (name: ServiceName): boolean => deps.config.services.includes(name);
-  const reason = 'switched off in the configuration (services)';
+  const reason = 'disabled in the configuration (services)';
   const enabledClusters = isEnabled('clusters') ? await createClusters(deps) : null;
   const objectStore = isEnabled('object-store')
     ? await createObjectStore(deps)

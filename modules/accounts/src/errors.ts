@@ -46,7 +46,7 @@ export const accountErrors = defineErrors({
   ALREADY_MEMBER: [409, 'Already a member of this team'],
   SIGN_IN_TO_ACCEPT: [409, 'This email address has an account; sign in, then accept the invitation'],
   EMAIL_MISMATCH: [409, 'The invitation was sent to another email address'],
-  LAST_WORKSPACE: [409, 'A user keeps at least one workspace'],
+  LAST_WORKSPACE: [409, 'A user must keep at least one workspace'],
   WORKSPACE_NOT_EMPTY: [409, 'The workspace still holds {holdings}; delete them first'],
   WORKSPACE_WITHOUT_TEAM: [409, 'Only a workspace of a team can be transferred'],
 

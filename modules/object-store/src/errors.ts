@@ -79,7 +79,7 @@ export const storeErrors = defineErrors({
   // Resources
   BucketAlreadyExists: [409, 'The requested bucket name is not available. Bucket names are shared by all workspaces.'],
   BucketAlreadyOwnedByYou: [409, 'Your previous request to create the named bucket succeeded and you already own it.'],
-  DomainTaken: [409, 'The host name is registered already'],
+  DomainTaken: [409, 'The host name is already registered'],
   InvalidHostname: [400, 'The host name {reason}'],
   NoSuchDomain: [404, 'The specified domain is not registered'],
   TooManyDomains: [400, 'The limit of {limit} custom domains is reached'],

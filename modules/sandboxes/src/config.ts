@@ -128,13 +128,13 @@ const kubernetesSchema = Type.Object({
   namespace: Type.String({
     default: 'svc-sandboxes',
     pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
-    description: 'Namespace of the pods; must exist and hold nothing else',
+    description: 'Namespace of the pods; must exist and be used for nothing else',
   }),
   helper_image: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 512,
-      description: "Image that brings the helper into each pod, such as the platform's own; required by this driver",
+      description: "Image that contains the helper, such as the platform's own; required by this driver",
     }),
   ),
   pull_secret: Type.Optional(
@@ -152,7 +152,7 @@ const kubernetesSchema = Type.Object({
   gpu_resource: Type.Optional(
     Type.String({
       pattern: '^[a-z0-9.-]{1,253}/[A-Za-z0-9._-]{1,63}$',
-      description: 'Extended resource of the GPUs of sandboxes, such as nvidia.com/gpu; without it, there are none',
+      description: 'Extended resource for GPUs, such as nvidia.com/gpu; without it, sandboxes cannot have GPUs',
     }),
   ),
   user_namespaces: Type.Boolean({
@@ -168,8 +168,8 @@ const kubernetesSchema = Type.Object({
   network_policies: Type.Union([Type.Literal('verify'), Type.Literal('trust')], {
     default: 'verify',
     description:
-      'verify tries at each start whether the cluster enforces network policies and refuses to run sandboxes if not; ' +
-      'trust takes it for granted',
+      'verify tests at each start whether the cluster enforces network policies and refuses to run sandboxes if not; ' +
+      'trust skips the test',
   }),
 });
 
@@ -209,7 +209,7 @@ export const sandboxesConfigSchema = Type.Object({
       pattern: '^/',
       maxLength: 500,
       description:
-        "Path of gVisor's runsc for isolation gvisor on the local driver; by default searched among the system's programs",
+        "Path of gVisor's runsc for isolation gvisor on the local driver; defaults to the one in the system's program folders",
     }),
   ),
   max_per_caller: amount(20, 0, 100_000, 'Maximum sandboxes per caller'),
@@ -219,12 +219,7 @@ export const sandboxesConfigSchema = Type.Object({
     16_000,
     'Maximum running sandboxes per node; if there are several owners, one can run half of them',
   ),
-  drain_notice_seconds: amount(
-    30,
-    0,
-    86_400,
-    'Time between the notice of a drain to the sandboxes of a node and their stop',
-  ),
+  drain_notice_seconds: amount(30, 0, 86_400, "Time between the drain notice and the stop of a node's sandboxes"),
   archive_snapshots: Type.Boolean({
     default: true,
     description:

@@ -61,7 +61,7 @@ export const sandboxQuotas = defineQuotas({
   template_builds: {
     title: 'Template builds',
     unit: 'count',
-    description: 'Builds of templates that wait or are under way',
+    description: 'Queued and running template builds',
     workspace: 16,
     owner: 32,
   },

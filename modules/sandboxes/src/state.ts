@@ -33,7 +33,7 @@ export const sandboxesStateSchema = Type.Object({
   }),
   missing_capabilities: Type.Array(Type.String(), {
     description:
-      'What this driver lacks: disk_limit, disk_usage, egress_allow, egress_rules, gpus, oom_survival, pause, process_limit, snapshots, templates, usage',
+      'Capabilities that this driver lacks, such as disk_limit, egress_allow, egress_rules, gpus, mounts, pause, snapshots, templates or volumes',
   }),
   warm_pool: Type.Array(warmImageSchema, {
     description: 'Ready sandboxes on the replica that responds, for each image in sandboxes.warm_pool',

@@ -44,7 +44,7 @@ describe('public addresses', () => {
   });
 
   it('are networks and nothing else in the configuration', () => {
-    expect(() => publicAddresses(['localhost'])).toThrow('localhost is no network');
-    expect(() => publicAddresses(['10.0.0.0'])).toThrow('10.0.0.0 is no network');
+    expect(() => publicAddresses(['localhost'])).toThrow('localhost is not a network');
+    expect(() => publicAddresses(['10.0.0.0'])).toThrow('10.0.0.0 is not a network');
   });
 });

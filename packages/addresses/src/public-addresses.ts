@@ -27,7 +27,7 @@ function blockList(networks: readonly string[]): BlockList {
   for (const network of networks) {
     const [address = '', bits = ''] = network.split('/');
     const family = isIP(address);
-    if (family === 0 || !/^\d{1,3}$/.test(bits)) throw new Error(`${network} is no network such as 10.0.0.0/8`);
+    if (family === 0 || !/^\d{1,3}$/.test(bits)) throw new Error(`${network} is not a network such as 10.0.0.0/8`);
     list.addSubnet(address, Number(bits), family === 4 ? 'ipv4' : 'ipv6');
   }
   return list;

@@ -13,7 +13,10 @@ export function toClientError(error: Error): AppError {
     case 'HPE_HEADER_OVERFLOW':
       return httpErrors.HEADERS_TOO_LARGE({ cause: error });
     default:
-      return httpErrors.INVALID_REQUEST({ details: { field: 'request', reason: 'it is no valid HTTP' }, cause: error });
+      return httpErrors.INVALID_REQUEST({
+        details: { field: 'request', reason: 'it is not valid HTTP' },
+        cause: error,
+      });
   }
 }
 

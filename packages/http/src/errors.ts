@@ -9,9 +9,9 @@ export const httpErrors = defineErrors({
   METHOD_NOT_ALLOWED: [405, 'Method not allowed'],
   REQUEST_TIMEOUT: [408, 'The request did not arrive in time'],
   PAYLOAD_TOO_LARGE: [413, 'The request body is larger than {limit_bytes} bytes'],
-  URI_TOO_LONG: [414, 'The path of the request is too long'],
+  URI_TOO_LONG: [414, 'The request path is too long'],
   UNSUPPORTED_MEDIA_TYPE: [415, 'Unsupported content type {content_type}'],
   TOO_MANY_REQUESTS: [429, 'Rate limit exceeded'],
-  HEADERS_TOO_LARGE: [431, 'The head of the request is too large'],
+  HEADERS_TOO_LARGE: [431, 'The request headers are too large'],
   SHUTTING_DOWN: [503, 'The platform is shutting down'],
 });

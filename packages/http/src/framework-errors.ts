@@ -23,7 +23,7 @@ export function fromFrameworkError(error: unknown, request: FailedRequest = {}):
       return tooLarge(request, error);
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE': {
       const contentType = (request.contentType ?? '').slice(0, 100);
-      const reason = contentType === '' ? 'is missing' : `${contentType} is not read here`;
+      const reason = contentType === '' ? 'is missing' : `${contentType} is not supported`;
       const details = { field: 'content-type', reason, content_type: contentType === '' ? '(none)' : contentType };
       return httpErrors.UNSUPPORTED_MEDIA_TYPE({ details, cause: error });
     }

@@ -98,7 +98,7 @@ function describeErrors({ components }: OpenApiDocument): NonNullable<OpenApiDoc
     schemas[name] = schema;
     responses[name] = {
       description: 'An error. `code` is stable; `message` is for people and may change.',
-      headers: { 'X-Request-ID': { description: 'Identifies the request in the logs.', schema: { type: 'string' } } },
+      headers: { 'X-Request-ID': { description: 'Identifies the request in the logs', schema: { type: 'string' } } },
       content: { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } },
     };
   }

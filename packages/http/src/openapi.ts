@@ -15,7 +15,7 @@ export async function registerOpenApi(app: HttpApp, version: string, families: r
       info: {
         title: 'svc',
         version,
-        description: 'A self-hosted platform for clusters, object storage and sandboxes.',
+        description: 'A self-hosted platform for clusters, object storage and sandboxes',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       components: {
@@ -23,7 +23,7 @@ export async function registerOpenApi(app: HttpApp, version: string, families: r
           bearer: {
             type: 'http',
             scheme: 'bearer',
-            description: 'An API token (`svc_pat_…`), a service account token (`sat_…`) or a JWT.',
+            description: 'An API token (`svc_pat_…`), a service account token (`sat_…`) or a JWT',
           },
           session: {
             type: 'apiKey',

@@ -7,6 +7,6 @@ export const keyErrors = defineErrors({
     409,
     'The master key comes from the configuration: set the new key as SVC_MASTER_KEY and the old one as SVC_MASTER_KEY_PREVIOUS, restart every replica, then run this again',
   ],
-  KEY_NOT_OPENED: [500, 'A key that is wrapped by {wrapper} does not open: {reason}'],
-  KEY_SERVICE_UNAVAILABLE: [503, 'The key service cannot be used now: {reason}'],
+  KEY_NOT_OPENED: [500, 'A key wrapped by {wrapper} cannot be unwrapped: {reason}'],
+  KEY_SERVICE_UNAVAILABLE: [503, 'The key service is unavailable: {reason}'],
 });

@@ -70,7 +70,7 @@ function socketRequest(
 function openGlobalSocket({ url, protocols, headers }: SocketRequest): SocketLike {
   // Looked up dynamically: browser and Node.js types differ in the second argument, and this package supports both.
   const { WebSocket: Socket } = globalThis as { WebSocket?: new (url: string, options: unknown) => SocketLike };
-  if (Socket === undefined) throw new NetworkError('There is no WebSocket here: pass openSocket');
+  if (Socket === undefined) throw new NetworkError('No global WebSocket found; pass openSocket');
   return new Socket(url, isNode() ? { protocols, headers } : protocols);
 }
 

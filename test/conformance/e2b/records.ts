@@ -21,11 +21,11 @@ export function resultPage(run: Pick<SuiteRun, 'outcomes' | 'clientOnly'>, known
   const share = (of: number): number => Math.floor((passed / Math.max(1, of)) * 1000) / 10;
   const applicable = outcomes.length - notApplicable;
   return {
-    title: 'Conformance: the suites of the E2B SDKs',
+    title: 'Conformance: E2B SDK test suites',
     introduction: [
-      'Written by `node test/conformance/e2b/main.ts` from a run against `svc up`; not by hand. The reasons stand in `test/conformance/e2b/known-failures.txt`.',
+      "Check which tests of the E2B SDKs' own suites pass against svc: `./svc test conformance` runs them. This page is written by `node test/conformance/e2b/main.ts` from a run against `svc up`, with the reasons in `test/conformance/e2b/known-failures.txt`.",
       `Suites: \`packages/js-sdk/tests\` and \`packages/python-sdk/tests\` (sync and async) of e2b-dev/E2B, unmodified, at commit \`${E2B_COMMIT}\`.`,
-      `Counted are the tests that ask a server; another ${clientOnly} pass without any network and say nothing about one. Of the tests that apply, ${share(applicable)} % pass; without those of parts that are not built yet, ${share(applicable - notBuilt)} %.`,
+      `Only tests that need a server count; another ${clientOnly} pass without a network. Of the applicable tests, ${share(applicable)} % pass; without tests of features that are not built yet, ${share(applicable - notBuilt)} %.`,
     ],
     outcomes,
     known,

@@ -11,7 +11,7 @@ export function resultPage(run: Pick<SuiteRun, 'outcomes'>, known: KnownFailures
   return {
     title: 'Conformance: ceph/s3-tests',
     introduction: [
-      'Written by `node test/conformance/s3-tests/main.ts` from a run against `svc up`; not by hand. The reasons stand in `test/conformance/s3-tests/known-failures.txt`.',
+      'Check which tests of ceph/s3-tests pass against svc: `./svc test conformance` runs them. This page is written by `node test/conformance/s3-tests/main.ts` from a run against `svc up`, with the reasons in `test/conformance/s3-tests/known-failures.txt`.',
       `Suite: \`s3tests/functional/test_s3.py\` of ceph/s3-tests, unmodified, at commit \`${S3_TESTS_COMMIT}\`. Selected: \`-m '${MARKERS}'\`.`,
     ],
     outcomes: run.outcomes,

@@ -10,8 +10,8 @@ export function resultPage(run: Pick<SuiteRun, 'outcomes' | 'foreignCount'>, kno
   return {
     title: "Conformance: VersityGW's client-side suite",
     introduction: [
-      'Written by `node test/conformance/versitygw/main.ts` from a run against `svc up`; not by hand. The reasons stand in `test/conformance/versitygw/known-failures.txt`.',
-      `Suite: \`versitygw test\` of version ${VERSITYGW_VERSION}, unmodified, every test in a process of its own. Not run: the tests of the gateway's own IAM service and of its address for web sites.`,
+      "Check which tests of VersityGW's client-side suite pass against svc: `./svc test suite` runs them. This page is written by `node test/conformance/versitygw/main.ts` from a run against `svc up`, with the reasons in `test/conformance/versitygw/known-failures.txt`.",
+      `Suite: \`versitygw test\` of version ${VERSITYGW_VERSION}, unmodified, with each test in a separate process. Not run: tests of the gateway's own IAM service and of its website endpoint.`,
     ],
     outcomes: run.outcomes,
     known,

@@ -176,7 +176,7 @@ export class PlatformChannel {
       },
     });
     // Registered here rather than in #serve, because a successor exists before its predecessor ends.
-    const stop = (): void => session.close(CLOSE_CODES.goingAway, 'the agent stops');
+    const stop = (): void => session.close(CLOSE_CODES.goingAway, 'the agent is stopping');
     signal.addEventListener('abort', stop, { once: true });
     void session.ended.then(() => signal.removeEventListener('abort', stop));
     if (signal.aborted) stop();

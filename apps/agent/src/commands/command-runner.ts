@@ -121,7 +121,7 @@ export class CommandRunner {
   /** Accepts no more commands, cancels running ones and waits until each has its result in the journal. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    const reason = agentErrors.CANCELLED({ details: { reason: 'the agent stops' } });
+    const reason = agentErrors.CANCELLED({ details: { reason: 'the agent is stopping' } });
     for (const running of this.#running.values()) running.cancel(reason);
     await Promise.allSettled(this.#ending);
   }
@@ -205,9 +205,9 @@ export class CommandRunner {
   }
 
   #assertRoom(): void {
-    if (this.#stopped) throw agentErrors.UNAVAILABLE({ details: { reason: 'the agent stops' } });
+    if (this.#stopped) throw agentErrors.UNAVAILABLE({ details: { reason: 'the agent is stopping' } });
     if (this.#running.size <= MAX_RUNNING) return;
-    throw agentErrors.UNAVAILABLE({ details: { reason: `${MAX_RUNNING} commands are running already` } });
+    throw agentErrors.UNAVAILABLE({ details: { reason: `${MAX_RUNNING} commands are already running` } });
   }
 
   async #refuse(command: CommandName, commandId: string, refusal: unknown): Promise<void> {

@@ -151,14 +151,14 @@ const sandboxesSection = Type.Object({
     'SANDBOXES_ENABLED',
   ),
   namespace: Type.String({
-    description: 'Namespace of the sandboxes; must exist and hold nothing else',
+    description: 'Namespace of the sandboxes; must exist and be used for nothing else',
     default: 'svc-sandboxes',
     env: 'SANDBOXES_NAMESPACE',
     pattern: '^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
   }),
   helper_image: Type.Optional(
     Type.String({
-      description: "Image that brings the helper into each pod, such as the platform's own; required by sandboxes",
+      description: "Image that contains the helper, such as the platform's own; required by sandboxes",
       env: 'SANDBOXES_HELPER_IMAGE',
       minLength: 1,
       maxLength: 512,
@@ -194,7 +194,7 @@ const sandboxesSection = Type.Object({
     maxItems: 100,
   }),
   network_policies: Type.Enum(['verify', 'trust'], {
-    description: 'verify tries whether the cluster enforces network policies; trust takes it for granted',
+    description: 'verify tests whether the cluster enforces network policies; trust skips the test',
     default: 'verify',
     env: 'SANDBOXES_NETWORK_POLICIES',
   }),

@@ -98,7 +98,7 @@ describe('a manifest', () => {
       'manifest[2]',
       'manifest[3]',
     ]);
-    expect(reason).toMatch(/^6 faults: manifest\[0\].apiVersion must be a text; manifest\[0\].metadata.name must/);
+    expect(reason).toMatch(/^6 faults: manifest\[0\].apiVersion must be a string; manifest\[0\].metadata.name must/);
   });
 
   it('reports how many faults are not listed', () => {

@@ -54,9 +54,9 @@ export function parseManifest(text: string, limits: ManifestLimits, faults: Faul
   }
   if (objects.length === 0) {
     faults.assertNone();
-    throw invalid('manifest', 'holds no object');
+    throw invalid('manifest', 'has no objects');
   }
-  if (objects.length > limits.maxObjects) throw invalid('manifest', `holds more than ${limits.maxObjects} objects`);
+  if (objects.length > limits.maxObjects) throw invalid('manifest', `has more than ${limits.maxObjects} objects`);
   return objects;
 }
 
@@ -146,8 +146,8 @@ function checkedObject(value: Record<string, unknown>, field: string, faults: Fa
     faults.add(invalid(`${field}.${path}`, reason));
   };
   const { apiVersion, kind, metadata } = value;
-  if (typeof apiVersion !== 'string' || apiVersion === '') refuse('apiVersion', 'must be a text');
-  if (typeof kind !== 'string' || kind === '') refuse('kind', 'must be a text');
+  if (typeof apiVersion !== 'string' || apiVersion === '') refuse('apiVersion', 'must be a string');
+  if (typeof kind !== 'string' || kind === '') refuse('kind', 'must be a string');
   if (isRecord(metadata)) checkMetadata(metadata, refuse);
   else refuse('metadata', 'must be a map');
   return isSound ? (value as KubeObject) : null; // the fields that the type names were checked above
@@ -160,10 +160,10 @@ function checkMetadata(metadata: Record<string, unknown>, refuse: Refuse): void 
   if (metadata['generateName'] !== undefined) {
     refuse('metadata.generateName', 'is not supported: a deploy must be able to find its objects again');
   } else if (typeof name !== 'string' || name.length > 253 || !NAME.test(name)) {
-    refuse('metadata.name', 'must be a name of an object');
+    refuse('metadata.name', 'must be a valid object name');
   }
   if (namespace !== undefined && (typeof namespace !== 'string' || !NAME.test(namespace))) {
-    refuse('metadata.namespace', 'must be a name of a namespace');
+    refuse('metadata.namespace', 'must be a valid namespace name');
   }
   for (const map of ['labels', 'annotations']) checkTexts(metadata[map], `metadata.${map}`, refuse);
 }

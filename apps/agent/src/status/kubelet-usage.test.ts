@@ -49,7 +49,7 @@ describe('usage from the kubelets', () => {
   it('is aborted with the agent', async () => {
     const stop = new AbortController();
     const asked = usageFromKubelets({ raw: (_path, given) => silence(given) }, ['node'], stop.signal);
-    stop.abort(new Error('the agent stops'));
-    await expect(asked).rejects.toThrow('the agent stops');
+    stop.abort(new Error('the agent is stopping'));
+    await expect(asked).rejects.toThrow('the agent is stopping');
   });
 });

@@ -31,10 +31,10 @@ export function registerObjectStoreCommand(program: Command): void {
       print(flags, report, [
         `${report.blobsNeeded} blobs needed, ${report.blobsFound} found, ${report.unsettled} being written`,
         ...listed('missing', report.missing),
-        ...listed('of another size', report.wrongSize),
+        ...listed('wrong size', report.wrongSize),
         ...listed('quarantined', report.quarantined),
-        ...listed('known to no row (the sweep removes them)', report.unknown),
-        ...report.usageDrift.map((drift) => `usage of bucket ${drift.bucketId} is miscounted`),
+        ...listed('referenced by no row (the sweep removes them)', report.unknown),
+        ...report.usageDrift.map((drift) => `wrong usage count of bucket ${drift.bucketId}`),
         report.clean ? 'clean' : 'NOT clean',
       ]);
       if (!report.clean) process.exitCode = 1;
@@ -53,7 +53,7 @@ export function registerObjectStoreCommand(program: Command): void {
         signal: stop.signal,
       });
       print(flags, report, [
-        `${report.verified} blobs verified, ${report.bytes} bytes read, ${report.learned} checksums learned, ${report.unreadable} unreadable now`,
+        `${report.verified} blobs verified, ${report.bytes} bytes read, ${report.learned} checksums recorded, ${report.unreadable} currently unreadable`,
         ...report.findings.map(({ blobId, state, objects }) => {
           const names = objects.map(({ bucket, key }) => `${bucket}/${key}`);
           return `${state}: ${blobId} (${names.join(', ')})`;
@@ -72,8 +72,8 @@ export function registerObjectStoreCommand(program: Command): void {
       const report = await backUp(config, { target: flags.to, keep, now: () => new Date() });
       print(flags, report, [
         `snapshot ${report.snapshot}: ${report.blobs} blobs, ${report.copied} of them new (${report.copiedBytes} bytes)`,
-        `${report.removedSnapshots} old snapshots and ${report.removedBlobs} blobs of theirs removed`,
-        ...listed('lost or damaged at the source', report.bad),
+        `${report.removedSnapshots} old snapshots and ${report.removedBlobs} of their blobs removed`,
+        ...listed('missing or damaged in the object store', report.bad),
       ]);
       if (report.bad.length > 0) process.exitCode = 1;
     });
@@ -86,8 +86,10 @@ export function registerObjectStoreCommand(program: Command): void {
       const report = await restore(config, { source: flags.from, snapshot: flags.snapshot });
       print(flags, report, [
         `snapshot ${report.snapshot}: ${report.blobs} blobs (${report.copiedBytes} bytes)`,
-        ...(report.masterKeyIncluded ? [] : ['the master key is not in the backup: set SVC_MASTER_KEY as before']),
-        ...listed('bad in the backup', report.bad),
+        ...(report.masterKeyIncluded
+          ? []
+          : ['the backup does not contain the master key: set SVC_MASTER_KEY to the key of that time']),
+        ...listed('missing or damaged in the backup', report.bad),
         report.fsck.clean ? 'clean' : 'NOT clean',
       ]);
       if (!report.fsck.clean) process.exitCode = 1;

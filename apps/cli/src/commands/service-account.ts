@@ -12,7 +12,7 @@ interface CreateFlags extends ConnectionFlags {
 
 /** `svc service-account …` */
 export function registerServiceAccountCommand(program: Command): void {
-  const account = program.command('service-account').description('Manage the machine identities of a workspace');
+  const account = program.command('service-account').description('Manage service accounts');
   registerList(account);
   registerCreate(account);
   registerRename(account);

@@ -33,6 +33,6 @@ function renderRows({ clusters, object_store: store, sandboxes }: PlatformStatus
     ['sandboxes', sandboxes, running],
   ] as const;
   return rows.map(([name, { enabled, reason }, details]) =>
-    enabled ? [name, 'on', details] : [name, 'off', reason ?? 'switched off in the configuration'],
+    enabled ? [name, 'on', details] : [name, 'off', reason ?? 'disabled in the configuration'],
   );
 }

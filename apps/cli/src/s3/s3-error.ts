@@ -22,16 +22,16 @@ export class S3Error extends Error {
 
 /** Responses to HEAD have no body, so derive the error from the status. */
 const CODES_OF_STATUS: ReadonlyMap<number, readonly [string, string]> = new Map([
-  [304, ['NotModified', 'It has not changed']],
+  [304, ['NotModified', 'Not modified']],
   [403, ['AccessDenied', 'Access Denied']],
-  [404, ['NoSuchKey', 'There is no such object']],
-  [412, ['PreconditionFailed', 'It is not the same any more']],
+  [404, ['NoSuchKey', 'Object not found']],
+  [412, ['PreconditionFailed', 'Precondition failed: the object has changed']],
 ]);
 
 export function parseS3Error(status: number, requestId: string | null, text: string): S3Error {
   const [fallbackCode, fallbackMessage] = CODES_OF_STATUS.get(status) ?? [
     `HTTP_${status}`,
-    `The S3 plane answered ${status}`,
+    `The S3 API returned ${status}`,
   ];
   try {
     const root = parseXml(text);

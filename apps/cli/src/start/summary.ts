@@ -17,7 +17,7 @@ export function renderSummary(
     ...(ready.s3_https_endpoint === null ? [] : [`  S3 with TLS   ${ready.s3_https_endpoint}`]),
     '',
     `  Sign in       ${owner.email}`,
-    `  Password      in ${owner.file} (of the first start; svc admin reset-password makes a new one)`,
+    `  Password      in ${owner.file} (set at the first start; change it with svc admin reset-password)`,
     `  API token     in ${owner.file}, valid until the next start`,
     '',
   ];
@@ -26,11 +26,9 @@ export function renderSummary(
     const words = 'isolation' in service ? describeIsolation(service) : null;
     const note = words === null ? '' : `, ${words}`;
     lines.push(
-      service.enabled
-        ? `  ${label}on${note}`
-        : `  ${label}off: ${service.reason ?? 'switched off in the configuration'}`,
+      service.enabled ? `  ${label}on${note}` : `  ${label}off: ${service.reason ?? 'disabled in the configuration'}`,
     );
   }
-  lines.push('', '  Ctrl-C stops it.', '');
+  lines.push('', '  Press Ctrl-C to stop.', '');
   return lines.join('\n');
 }

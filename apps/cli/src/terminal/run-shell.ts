@@ -70,7 +70,7 @@ function join(own: OwnTerminal, remote: Terminal, { escape, readOnly, signal }: 
       hungUp: () => resolve({ kind: 'hung-up' }),
     });
     remote.onState((state) => {
-      if (state === 'reconnecting') own.note('[connection lost, trying again; ~. gives up]');
+      if (state === 'reconnecting') own.note('[connection lost, reconnecting; ~. to give up]');
       if (state === 'connected') remote.resize(own.size.cols, own.size.rows);
     });
     remote.onLag((bytes) => own.note(`[${bytes} bytes omitted]`));

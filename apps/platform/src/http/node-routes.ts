@@ -30,7 +30,7 @@ const roomSchema = Type.Object({
 const drainSchema = Type.Object({
   state: Type.Union([Type.Literal('draining'), Type.Literal('drained')]),
   requested_at: timestamp,
-  remaining: Type.Integer({ description: 'Sandboxes that are still to be stopped, or to be copied into a snapshot' }),
+  remaining: Type.Integer({ description: 'Sandboxes that still have to be stopped or copied into a snapshot' }),
 });
 
 const sandboxesSchema = Type.Object({
@@ -46,7 +46,7 @@ const sandboxesSchema = Type.Object({
 
 const workSchema = Type.Object({
   name: Type.String({ description: 'Such as lifecycle or notifications' }),
-  node: Type.String({ description: 'ID of the node that does it' }),
+  node: Type.String({ description: 'ID of the node that runs it' }),
   lease_left_ms: Type.Integer(),
 });
 
@@ -58,7 +58,7 @@ const nodeSchema = Type.Object({
   id: Type.String(),
   this_node: Type.Boolean({ description: 'Whether it served this request' }),
   replica: Type.Union([replicaSchema, Type.Null()], {
-    description: 'The process; null if it has been silent for thirty days',
+    description: 'The process; null if it was last seen more than thirty days ago',
   }),
   sandboxes: Type.Union([sandboxesSchema, Type.Null()], { description: 'Null if it has never run sandboxes' }),
   drain: Type.Union([drainSchema, Type.Null()], { description: 'Null unless it is drained' }),
@@ -86,13 +86,13 @@ export function registerNodeRoutes(app: HttpApp, deps: NodeRouteDeps): void {
       config: { action: 'node:list', scope: 'self' },
       schema: {
         tags: TAGS,
-        summary: 'List replicas and nodes for sandboxes, with their room and their drain',
+        summary: 'List replicas and nodes for sandboxes, with their capacity and drain state',
         response: {
           200: Type.Object({
             nodes: Type.Array(nodeSchema),
             work: Type.Array(workSchema, { description: 'Background work with a single active replica' }),
             internal_authority: Type.Union([authoritySchema, Type.Null()], {
-              description: 'Certifies replicas among themselves; null if they do not reach one another',
+              description: 'Authority that certifies replicas; null if replicas do not connect to each other',
             }),
           }),
         },
@@ -110,8 +110,8 @@ export function registerNodeRoutes(app: HttpApp, deps: NodeRouteDeps): void {
   );
 
   for (const [verb, summary] of [
-    ['drain', 'Drain a node: it starts no sandboxes, and stops those it has after a notice'],
-    ['undrain', 'End the drain of a node: it starts sandboxes again; those that were stopped stay so'],
+    ['drain', 'Drain a node: it starts no new sandboxes, and stops the others after a notice'],
+    ['undrain', 'End the drain of a node: it starts sandboxes again; stopped sandboxes stay stopped'],
   ] as const) {
     app.post(
       `${PATH}/:node/${verb}`,

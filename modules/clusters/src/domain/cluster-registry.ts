@@ -29,7 +29,7 @@ export class ClusterRegistry {
     const { clusters, clock, randomBytes } = this.#options;
     if (isClusterId(name)) {
       throw clusterErrors.INVALID_REQUEST({
-        details: { field: 'name', reason: 'name has the form of an id; choose another one' },
+        details: { field: 'name', reason: 'name must not have the form of a cluster ID' },
       });
     }
     const id = newId('cls', randomBytes);

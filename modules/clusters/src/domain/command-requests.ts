@@ -148,7 +148,7 @@ function refuseTooLarge(kind: CommandName, id: string, payload: object, now: Dat
   } catch (error) {
     if (!isAppError(error) || error.code !== 'FRAME_TOO_LARGE') throw error;
     throw clusterErrors.MANIFEST_TOO_LARGE({
-      details: { field: kind === 'deploy' ? 'manifest' : 'body', reason: 'the message does not fit into one frame' },
+      details: { field: kind === 'deploy' ? 'manifest' : 'body', reason: 'the message is too large for one frame' },
       cause: error,
     });
   }

@@ -73,7 +73,7 @@ export function createEncryptionService(
     if (algorithm === undefined) return null;
     if (algorithm === 'AES256') return { mode: 'sse-s3' };
     const keyId = request.keyId ?? (fallback?.algorithm === 'aws:kms' ? fallback.key_id : undefined);
-    if (keyId === undefined) throw invalid('aws:kms needs a key id: this store has no key of its own by default');
+    if (keyId === undefined) throw invalid('aws:kms requires a key ID, because there is no default key');
     return { mode: 'sse-kms', keyId: assertKeyId(keyId) };
   };
   const open: EncryptionService['open'] = async (encryption, customerKey) => {

@@ -12,7 +12,7 @@ const createBody = Type.Object(
     name: Type.String({
       minLength: 1,
       maxLength: 255,
-      description: 'Converted to `[a-z0-9-]`; the response has the final name.',
+      description: 'Converted to `[a-z0-9-]`; the response has the final name',
     }),
     encryption_mode: Type.Optional(encryptionMode),
     location_hint: Type.Optional(nullable(Type.String({ maxLength: 64 }))),

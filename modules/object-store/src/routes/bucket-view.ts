@@ -19,7 +19,7 @@ export const bucketView = Type.Object({
   size_bytes: Type.Integer(),
   soft_delete: Type.Object({ enabled: Type.Boolean(), retention_days: Type.Integer() }),
   custom_domains: Type.Array(Type.String(), {
-    description: 'All registered domains, including those that are not active yet.',
+    description: 'All registered domains, including those that are not active yet',
   }),
   state: Type.Literal('active'),
 });

@@ -26,7 +26,7 @@ export function envelopeSchema<Data extends TSchema>(data: Data) {
 export function hostnameIn(body: { hostname?: string; domain?: string }): string {
   const { hostname: name, domain } = body;
   if (name !== undefined && domain !== undefined && name !== domain) {
-    throw storeErrors.InvalidArgument({ details: { field: 'domain', reason: 'hostname and domain are not the same' } });
+    throw storeErrors.InvalidArgument({ details: { field: 'domain', reason: 'hostname and domain differ' } });
   }
   const given = name ?? domain;
   if (given !== undefined) return given;

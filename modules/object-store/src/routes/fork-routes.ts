@@ -113,7 +113,7 @@ async function assertMayRead(request: FastifyRequest, { services }: ManagementDe
   const { workspaceUuid } = grantOf(request);
   const allowed = await services.deps.rights.allowedActions({ maker, workspaceUuid, actions });
   if (actions.every((action) => allowed.has(action))) return;
-  throw storeErrors.AccessDenied({ details: { reason: 'Only those who may read the objects may fork their bucket' } });
+  throw storeErrors.AccessDenied({ details: { reason: 'Forking a bucket requires permission to read its objects' } });
 }
 
 function toForkView(fork: BucketFork): Static<typeof forkView> {

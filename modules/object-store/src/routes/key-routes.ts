@@ -75,7 +75,9 @@ function registerCreate(app: HttpApp, management: ManagementDeps): void {
       const principal = principalOf(request);
       const isAdminKey = effectiveScope(permissions, buckets).permissions.includes('admin');
       if (isAdminKey && !administers(grant, principal)) {
-        throw storeErrors.AccessDenied({ details: { field: 'permissions', reason: 'admin keys need an admin' } });
+        throw storeErrors.AccessDenied({
+          details: { field: 'permissions', reason: 'a key with admin permission requires an admin' },
+        });
       }
       const { key, secretAccessKey } = await keys.create({
         workspaceUuid: grant.workspaceUuid,

@@ -10,7 +10,7 @@ export const permission = Type.Union([Type.Literal('read'), Type.Literal('write'
 const scope = {
   label: Type.String(),
   permissions: Type.Array(permission),
-  buckets: Type.Array(Type.String(), { description: '`["*"]`: all buckets of the workspace.' }),
+  buckets: Type.Array(Type.String(), { description: '`["*"]`: all buckets of the workspace' }),
   role: Type.Union([Type.Literal('ReadOnly'), Type.Literal('Editor'), Type.Literal('NamespaceAdmin')]),
   expires_at: nullableTimestamp,
 };
@@ -19,8 +19,10 @@ export const keyView = Type.Object({
   accessKeyId: Type.String(),
   ...scope,
   created_at: timestamp,
-  created_by: Type.String({ description: 'ID of the user or service account that created it.' }),
-  created_by_name: Type.String({ description: 'E-mail or name of the creator at that time; empty for old keys.' }),
+  created_by: Type.String({ description: 'ID of the user or service account that created it' }),
+  created_by_name: Type.String({
+    description: 'Email address or name of the creator at that time; empty for old keys',
+  }),
   status: Type.Union(
     [Type.Literal('active'), Type.Literal('limited'), Type.Literal('suspended'), Type.Literal('expired')],
     {
@@ -36,7 +38,7 @@ export const keyView = Type.Object({
 
 export const createdKeyView = Type.Object({
   accessKeyId: Type.String(),
-  secretAccessKey: Type.String({ description: 'Returned only once.' }),
+  secretAccessKey: Type.String({ description: 'Returned only once' }),
   s3_endpoint: Type.String(),
   region: Type.String(),
   tenant_id: Type.String(),

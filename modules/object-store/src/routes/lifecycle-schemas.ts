@@ -12,7 +12,7 @@ const tags = Type.Record(Type.String({ minLength: 1, maxLength: 128 }), Type.Str
 const age = Type.Object(
   {
     condition: Type.Object(
-      { type: Type.Literal('Age'), maxAge: Type.Integer({ minimum: 86_400, description: 'Seconds.' }) },
+      { type: Type.Literal('Age'), maxAge: Type.Integer({ minimum: 86_400, description: 'Seconds' }) },
       closed,
     ),
   },
@@ -32,7 +32,7 @@ const filter = Type.Object(
 const expiration = Type.Object(
   {
     days: Type.Optional(days),
-    date: Type.Optional(Type.String({ format: 'date-time', description: 'Midnight in UTC.' })),
+    date: Type.Optional(Type.String({ format: 'date-time', description: 'Midnight in UTC' })),
     expired_object_delete_marker: Type.Optional(Type.Literal(true)),
   },
   { additionalProperties: false, minProperties: 1, maxProperties: 1 },

@@ -5,16 +5,16 @@ const eventPattern = Type.String({
   minLength: 1,
   maxLength: 64,
   pattern: '^s3:[A-Za-z]+:[A-Za-z*]+$',
-  description: 'Such as `s3:ObjectCreated:*`.',
+  description: 'Such as `s3:ObjectCreated:*`',
 });
 
 const rule = {
-  id: Type.String({ minLength: 1, maxLength: 255, description: 'Unique in the bucket.' }),
+  id: Type.String({ minLength: 1, maxLength: 255, description: 'Unique in the bucket' }),
   webhook: Type.String({
     minLength: 1,
     maxLength: 2_048,
     pattern: '^https?://',
-    description: 'URL that receives the events.',
+    description: 'URL that receives the events',
   }),
   events: Type.Array(eventPattern, { minItems: 1, maxItems: 32 }),
 };
@@ -52,24 +52,24 @@ const failed = Type.Object({
 export const notificationsView = Type.Object({
   rules: Type.Array(Type.Object({ ...rule, enabled: Type.Boolean(), prefix: Type.String(), suffix: Type.String() })),
   delivery: Type.Object({
-    waiting: Type.Integer({ description: 'Events waiting for delivery, counted up to 10,000.' }),
+    waiting: Type.Integer({ description: 'Events waiting for delivery, counted up to 10,000' }),
     oldest_waiting_at: nullableTimestamp,
     next_attempt_at: nullableTimestamp,
     last_error: nullableText,
-    failed: Type.Integer({ description: 'Events that could not be delivered, counted up to 10,000.' }),
+    failed: Type.Integer({ description: 'Events that could not be delivered, counted up to 10,000' }),
   }),
-  failed: Type.Array(failed, { description: 'The latest events that could not be delivered.' }),
+  failed: Type.Array(failed, { description: 'The latest events that could not be delivered' }),
 });
 
 export const secretView = Type.Object({
   secret: Type.String({
-    description: 'Secret that verifies signatures, in the Standard Webhooks format: `whsec_` and base64.',
+    description: 'Secret that verifies signatures, in the Standard Webhooks format: `whsec_` and base64',
   }),
   previous_valid_until: nullableTimestamp,
 });
 
 export const testBody = Type.Object(
-  { rule: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Default: the first rule.' })) },
+  { rule: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Default: the first rule' })) },
   closed,
 );
 
@@ -81,7 +81,7 @@ export const redeliverBody = Type.Object(
       Type.Array(Type.Integer({ minimum: 1 }), {
         minItems: 1,
         maxItems: 1_000,
-        description: 'Default: all failed events.',
+        description: 'Default: all failed events',
       }),
     ),
   },

@@ -27,13 +27,13 @@ export function registerPublicRoutes(app: HttpApp, { services, publicOrigin }: M
         'other types are sent as attachments. If `object_store.public_objects.domain` gives public objects a ' +
         'separate origin, the response redirects there; the default domain, below `localhost`, only redirects ' +
         'page loads on this machine.',
-      params: Type.Object({ tenant_id: Type.String({ maxLength: 64 }), '*': Type.String({ description: 'The key.' }) }),
+      params: Type.Object({ tenant_id: Type.String({ maxLength: 64 }), '*': Type.String({ description: 'The key' }) }),
       querystring: Type.Object({ bucket: Type.String({ minLength: 1, maxLength: 63 }) }),
       response: {
-        200: { description: 'The object.', content: { '*/*': { schema: HAS_BYTES } } },
-        206: { description: 'The requested range.', content: { '*/*': { schema: HAS_BYTES } } },
-        304: { description: 'Not modified.', type: 'null' },
-        307: { description: 'Redirects to the object in a separate origin.', type: 'null' },
+        200: { description: 'The object', content: { '*/*': { schema: HAS_BYTES } } },
+        206: { description: 'The requested range', content: { '*/*': { schema: HAS_BYTES } } },
+        304: { description: 'Not modified', type: 'null' },
+        307: { description: 'Redirects to the object in a separate origin', type: 'null' },
       },
     },
     handler: async (request, reply) => {

@@ -31,7 +31,7 @@ const website = Type.Object(
       minLength: 1,
       maxLength: 1_024,
       pattern: '^[^/]+$',
-      description: 'Name of the index document in each folder.',
+      description: 'Name of the index document in each folder',
     }),
     error: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 1_024 }))),
   },
@@ -41,14 +41,14 @@ const website = Type.Object(
 const notifications = Type.Object(
   {
     id: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 255, description: 'ID of the rule, if the bucket has several.' }),
+      Type.String({ minLength: 1, maxLength: 255, description: 'ID of the rule, if the bucket has several' }),
     ),
     enabled: Type.Optional(Type.Boolean({ default: true })),
     webhook: Type.String({
       minLength: 1,
       maxLength: 2_048,
       pattern: '^https?://',
-      description: 'URL that receives the events.',
+      description: 'URL that receives the events',
     }),
     events: Type.Array(Type.String({ minLength: 1, maxLength: 64, pattern: '^s3:[A-Za-z]+:[A-Za-z*]+$' }), {
       minItems: 1,

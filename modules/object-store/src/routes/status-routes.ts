@@ -8,15 +8,15 @@ import { createEnvelopeSchema, TAGS, teamQuery, workspaceParams } from './schema
 
 const statusView = Type.Object({
   enabled: Type.Boolean(),
-  tenant_id: Type.String({ description: 'The UUID of the workspace.' }),
-  owner_id: Type.String({ description: 'Owner of the buckets in S3 ACLs.' }),
+  tenant_id: Type.String({ description: 'The UUID of the workspace' }),
+  owner_id: Type.String({ description: 'Owner of the buckets in S3 ACLs' }),
   owner_display_name: Type.String(),
   s3_endpoint: Type.String(),
   region: Type.String(),
   provisioned: Type.Boolean({
-    description: 'Whether a bucket has ever been created; access keys and domains require one.',
+    description: 'Whether a bucket has ever been created; access keys and domains require one',
   }),
-  limits: Type.Record(Type.String(), Type.Integer(), { description: 'Limits by name; each name ends with its unit.' }),
+  limits: Type.Record(Type.String(), Type.Integer(), { description: 'Limits by name; each name ends with its unit' }),
   usage: Type.Object({ buckets: Type.Integer(), object_count: Type.Integer(), size_bytes: Type.Integer() }),
 });
 

@@ -6,7 +6,7 @@ import type { ManagementDeps } from './management-deps.ts';
 import { createEnvelopeSchema, TAGS, teamQuery, workspaceParams } from './schemas.ts';
 
 const emptiedSchema = Type.Object({
-  entries: Type.Integer({ description: 'Objects, uploads and replaced parts to purge.' }),
+  entries: Type.Integer({ description: 'Objects, uploads and replaced parts to purge' }),
   bytes: Type.Integer(),
 });
 

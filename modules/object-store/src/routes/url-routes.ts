@@ -9,10 +9,10 @@ import { createEnvelopeSchema, createQuerySchema, TAGS, workspaceParams } from '
 
 const urlsView = Type.Object({
   bucket: Type.String(),
-  public: Type.Boolean({ description: 'Whether objects are public by default.' }),
-  virtual_host: Type.String({ description: 'Append a key to it.' }),
-  path_style: Type.String({ description: 'Append a key to it.' }),
-  management_public: Type.String({ description: 'Replace `{key}` with a percent-encoded key.' }),
+  public: Type.Boolean({ description: 'Whether objects are public by default' }),
+  virtual_host: Type.String({ description: 'Append a key to it' }),
+  path_style: Type.String({ description: 'Append a key to it' }),
+  management_public: Type.String({ description: 'Replace `{key}` with a percent-encoded key' }),
   public_objects: Type.Union([Type.String(), Type.Null()], {
     description:
       'The same in a separate origin, if the operator set one for public objects (`object_store.public_objects.domain`).',

@@ -25,21 +25,21 @@ const usageQuery = createQuerySchema({
     Type.String({
       minLength: 1,
       maxLength: 63,
-      description: 'Bucket to report; default: all buckets of the workspace.',
+      description: 'Bucket to report; default: all buckets of the workspace',
     }),
   ),
-  from: Type.Optional(Type.String({ format: 'date-time', description: 'Default: 48 hours, or 30 days, before `to`.' })),
-  to: Type.Optional(Type.String({ format: 'date-time', description: 'Default: now.' })),
+  from: Type.Optional(Type.String({ format: 'date-time', description: 'Default: 48 hours, or 30 days, before `to`' })),
+  to: Type.Optional(Type.String({ format: 'date-time', description: 'Default: now' })),
   resolution: Type.Optional(Type.Union([Type.Literal('hour'), Type.Literal('day')], { default: 'day' })),
 });
 
 const pointView = Type.Object({
-  at: Type.String({ format: 'date-time', description: 'Start of the hour or day, UTC.' }),
-  object_count: Type.Integer({ description: 'At the end of the period, or at the last measurement before that.' }),
-  size_bytes: Type.Integer({ description: 'At the end of the period, or at the last measurement before that.' }),
-  request_count: Type.Integer({ description: 'Requests within the period.' }),
-  bytes_in: Type.Integer({ description: 'Bytes of request bodies within the period, as sent.' }),
-  bytes_out: Type.Integer({ description: 'Bytes of response bodies within the period.' }),
+  at: Type.String({ format: 'date-time', description: 'Start of the hour or day, UTC' }),
+  object_count: Type.Integer({ description: 'At the end of the period, or at the last measurement before that' }),
+  size_bytes: Type.Integer({ description: 'At the end of the period, or at the last measurement before that' }),
+  request_count: Type.Integer({ description: 'Requests within the period' }),
+  bytes_in: Type.Integer({ description: 'Bytes of request bodies within the period, as sent' }),
+  bytes_out: Type.Integer({ description: 'Bytes of response bodies within the period' }),
 });
 
 const usageView = Type.Object({

@@ -33,7 +33,7 @@ const locationView = Type.Object({
   location: Type.String(),
   region: Type.String(),
   location_hint: nullableText,
-  provider: Type.String({ description: 'Engine that stores the objects.' }),
+  provider: Type.String({ description: 'Engine that stores the objects' }),
 });
 
 export function registerVersioningRoutes(app: HttpApp, { services, provider }: ManagementDeps): void {

@@ -45,7 +45,7 @@ export async function readObjectLock(context: ObjectContext): Promise<Locks> {
 
 function assertMayLock(context: ObjectContext, action: PolicyAction): void {
   if (mayAlso(context.access, action, 'bucket:update', { key: context.key })) return;
-  const reason = 'Retention and legal holds need a key with admin permission';
+  const reason = 'Retention and legal holds require a key with admin permission';
   throw storeErrors.AccessDenied({ details: { reason } });
 }
 

@@ -89,7 +89,7 @@ function assertRestores(
     throw sandboxErrors.RESTORE_UNAVAILABLE({ details: { field, reason } });
   };
   if (volumes.length > 0) refuse('volumes stay on their node');
-  if (archives === null) refuse('needs the object store on an S3 engine and PostgreSQL');
+  if (archives === null) refuse('requires an object store on an S3 engine and PostgreSQL');
   if (driver.snapshots?.archives === undefined) refuse(`the driver ${driver.name} cannot`);
 }
 

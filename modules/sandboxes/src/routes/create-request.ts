@@ -165,14 +165,14 @@ export function egressFrom({
   const targets = allowed === null || allowed === undefined ? EVERYTHING : egressTargets(allowed);
   if (denied.length === 0) return targets;
   if (targets !== EVERYTHING) {
-    const reason = 'cannot be combined with egress_allow, which denies everything else; leave one of them out';
+    const reason = 'cannot be combined with egress_allow; omit one of them';
     throw sandboxErrors.INVALID_FIELD({ details: { field: 'egress_deny', reason } });
   }
   return everythingExcept(
     denied.map((each, index) => {
       const range = egressRange(each);
       if (range !== null) return range;
-      const reason = 'is no IPv4 address or range; host names can only be allowed';
+      const reason = 'is not an IPv4 address or range; host names can only be allowed';
       throw sandboxErrors.INVALID_FIELD({ details: { field: `egress_deny[${index}]`, reason } });
     }),
   );
@@ -183,7 +183,7 @@ export function egressTargets(given: readonly string[], field = 'egress_allow'):
   const targets = given.map((text, index) => {
     const target = egressTarget(text);
     if (target !== null) return target;
-    const reason = 'is no host name, no *. with one, and no IPv4 address or range';
+    const reason = 'is not a host name, *. and a host name, or an IPv4 address or range';
     throw sandboxErrors.INVALID_FIELD({ details: { field: `${field}[${index}]`, reason } });
   });
   return [...new Set(targets)];

@@ -19,7 +19,7 @@ export function registerEgressRoute(app: HttpApp, { prefix, service, images }: E
       config: { action: 'sandbox:update' },
       schema: {
         tags: ['sandboxes'],
-        summary: 'Replace what a sandbox can reach, running or not; its open connections end',
+        summary: 'Replace the allowed egress of a sandbox, running or not; its open connections end',
         params: idParamsSchema,
         querystring: workspaceQuerySchema,
         body: Type.Object(

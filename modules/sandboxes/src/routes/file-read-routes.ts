@@ -29,9 +29,9 @@ export function registerFileReadRoutes(app: HttpApp, { prefix, files, owner }: F
       params: owner.params,
       querystring: readFileQuery,
       response: {
-        200: { description: 'The file.', content: { '*/*': { schema: BYTES } } },
-        206: { description: 'The requested range.', content: { '*/*': { schema: BYTES } } },
-        304: { description: 'Not modified.', type: 'null' },
+        200: { description: 'The file', content: { '*/*': { schema: BYTES } } },
+        206: { description: 'The requested range', content: { '*/*': { schema: BYTES } } },
+        304: { description: 'Not modified', type: 'null' },
       },
     },
     handler: async (request, reply) => {

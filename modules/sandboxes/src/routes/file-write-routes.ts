@@ -174,8 +174,8 @@ async function writeForm(of: SandboxFiles, request: Request): Promise<[string, W
         else throw malformed(name.slice(0, 100), 'is unknown');
       },
       file: async ({ field, name, content }) => {
-        if (field !== 'file') throw malformed(field.slice(0, 100), 'takes no file; the file is named `file`');
-        if (written.length > 0) throw malformed('file', 'comes twice; one request writes one file');
+        if (field !== 'file') throw malformed(field.slice(0, 100), 'cannot be a file; use the field name `file`');
+        if (written.length > 0) throw malformed('file', 'appears twice; one request writes one file');
         if (path === undefined) throw malformed('path', 'is missing');
         const given = of.path(path);
         const isFolder = given.endsWith('/') || (await of.isDirectory(given));
@@ -237,7 +237,7 @@ function incomplete(cause?: unknown): Error {
  */
 function decodeContent(content: string, encoding: 'base64' | 'utf-8'): Buffer {
   if (encoding === 'utf-8') {
-    if (!content.isWellFormed()) throw invalid('holds half of a surrogate pair, which no UTF-8 can say');
+    if (!content.isWellFormed()) throw invalid('contains an unpaired surrogate, which is not valid UTF-8');
     return Buffer.from(content, 'utf8');
   }
   const bytes = Buffer.from(content, 'base64');

@@ -29,11 +29,11 @@ const madeSchema = Type.Object({
   }),
   expires_at: timestamp,
 });
-const portUrl = Type.String({ description: 'URL of a port; {port} stands for its number' });
+const portUrl = Type.String({ description: 'URL of a port, with {port} for its number' });
 const listSchema = Type.Object({
   ports: Type.Array(Type.Object({ id: Type.String(), port: portNumber, created_at: timestamp, expires_at: timestamp })),
   count: Type.Integer(),
-  public: Type.Boolean({ description: 'Every port is open without a link, as E2B clients may ask for' }),
+  public: Type.Boolean({ description: 'Whether every port is open without a link, as E2B clients can request' }),
   url: portUrl,
 });
 const publicSchema = Type.Object({

@@ -32,7 +32,8 @@ const wantedIsolationSchema = Type.Union([Type.Literal('default'), ...isolationS
 });
 
 const expiryActionSchema = Type.Union([Type.Literal('delete'), Type.Literal('pause'), Type.Literal('stop')], {
-  description: 'What happens when it expires; delete by default. A sandbox that is kept no longer expires',
+  description:
+    'What happens when it expires; delete by default. With pause and stop, the sandbox is kept and no longer expires',
 });
 
 export const egressRuleSchema = Type.Object(
@@ -58,7 +59,7 @@ export const egressRuleSchema = Type.Object(
       }),
     ),
     insecure: Type.Optional(
-      Type.Boolean({ description: 'Also sets it in requests over plain HTTP, which are refused otherwise' }),
+      Type.Boolean({ description: 'Also set it in requests over plain HTTP, which are refused otherwise' }),
     ),
   },
   { additionalProperties: false },
@@ -139,7 +140,7 @@ export const sandboxSchema = Type.Object({
     memory_mb: Type.Integer(),
     disk_mb: Type.Integer(),
     pids: Type.Integer(),
-    gpus: Type.Optional(Type.Integer({ description: 'Absent without any' })),
+    gpus: Type.Optional(Type.Integer({ description: 'Absent if there are none' })),
   }),
   driver: Type.String(),
   cluster: nullable(
@@ -152,7 +153,7 @@ export const sandboxSchema = Type.Object({
     description: 'Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses',
   }),
   egress_deny: Type.Array(Type.String(), {
-    description: 'IPv4 ranges that egress_allow leaves out, if it resolves all names',
+    description: 'Denied IPv4 ranges, if egress_allow resolves all names',
   }),
   egress_rules: egressRulesSchema,
   volumes: Type.Array(Type.Object({ name: Type.String(), path: Type.String(), read_only: Type.Boolean() })),
@@ -162,9 +163,7 @@ export const sandboxSchema = Type.Object({
       prefix: Type.String(),
       path: Type.String(),
       read_only: Type.Boolean(),
-      forked_from: Type.Optional(
-        Type.String({ description: 'The bucket that this one was forked from for the sandbox' }),
-      ),
+      forked_from: Type.Optional(Type.String({ description: 'Bucket that this one was forked from for the sandbox' })),
     }),
   ),
   on_drain: onDrainSchema,
@@ -283,7 +282,7 @@ export const removeQuerySchema = Type.Object({
   ...workspaceQuery,
   volumes: Type.Optional(
     Type.Union([Type.Literal('keep'), Type.Literal('delete')], {
-      description: 'delete also deletes writable volumes that no other sandbox mounts. Defaults to keep',
+      description: 'With delete, also delete writable volumes that no other sandbox mounts; keep by default',
     }),
   ),
   drop_data: Type.Optional(

@@ -36,7 +36,7 @@ const snapshotSchema = Type.Object({
   size_bytes: Type.Integer({ description: 'Size on disk' }),
   created_at: Type.String({ format: 'date-time' }),
   archived_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-    description: 'Since when sandboxes can be created from it on every node; null: only on its own',
+    description: 'Time since which every node can create sandboxes from it; null: only its own node',
   }),
   archive_error: Type.Union([Type.String(), Type.Null()], {
     description: 'Why the last attempt to archive it failed; the next one follows within a few minutes',

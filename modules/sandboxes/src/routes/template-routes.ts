@@ -215,7 +215,7 @@ function registerLog(app: HttpApp, { templates }: TemplateRoutesOptions): void {
       config: { action: 'template:read' },
       schema: {
         tags,
-        summary: 'Read the log of a build; wait_ms waits for new lines while it is under way',
+        summary: 'Read the log of a build; wait_ms waits for new lines while it runs',
         params: buildParams,
         querystring: Type.Object({
           ...workspaceQuery,

@@ -45,7 +45,7 @@ const commandSchema = Type.Union([text(65_536), Type.Array(text(65_536), { minIt
 
 const stepSchema = Type.Union([
   Type.Object(
-    { run: commandSchema, user: Type.Optional(text(100, 'User of this command only')) },
+    { run: commandSchema, user: Type.Optional(text(100, 'User for this command only')) },
     { additionalProperties: false },
   ),
   one('copy', copySchema),
@@ -68,7 +68,7 @@ export const planBodySchema = Type.Object(
 export const planSchema = Type.Object({
   steps: Type.Integer(),
   copies: Type.Array(Type.Object({ sources: Type.Array(Type.String()), line: nullable(Type.Integer()) }), {
-    description: 'Sources of each COPY from the context, in order: files[] of the build has an archive for each',
+    description: 'Sources of each COPY from the context, in order; files of the build takes an archive for each',
   }),
 });
 
@@ -97,7 +97,7 @@ export const buildBodySchema = Type.Object(
         },
         {
           additionalProperties: false,
-          description: 'Of the sandboxes that build it, and the default of those created from it',
+          description: 'Resources of the build, and default resources of sandboxes created from it',
         },
       ),
     ),
@@ -154,7 +154,7 @@ export const logSchema = Type.Object({
       message: Type.String(),
     }),
   ),
-  next: Type.Integer({ description: 'after of the next request' }),
+  next: Type.Integer({ description: 'Value of after for the next request' }),
   status: buildSchema.properties.status,
   error: buildSchema.properties.error,
 });

@@ -28,7 +28,7 @@ const settings = {
       description: 'Types of events to send; null for all',
     }),
   ),
-  enabled: Type.Boolean({ description: 'A webhook that is enabled again receives events from then on' }),
+  enabled: Type.Boolean({ description: 'A webhook that is enabled again receives only new events' }),
 };
 
 const createBody = Type.Object(

@@ -63,7 +63,7 @@ describe('secrets of E2B clients', () => {
 
   it('refuse names, metadata and values that they cannot have', async () => {
     await Secret.create('key', 'first', options());
-    await expect(Secret.create('KEY', 'second', options())).rejects.toThrow('exists already');
+    await expect(Secret.create('KEY', 'second', options())).rejects.toThrow('already exists');
     await expect(Secret.create('1st', 'x', options())).rejects.toThrow('begin with a letter');
     await expect(Secret.create('sec_x', 'x', options())).rejects.toThrow('not with sec_');
     await expect(Secret.create('other', 'x', { ...options(), metadata: { a: 'b' } })).rejects.toThrow('Metadata');

@@ -45,7 +45,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(await Volume.destroy(volume.volumeId, options(stranger))).toBe(false);
     expect(await Volume.list(options(stranger))).toEqual([]);
     const mounting = Sandbox.create('base', { ...options(stranger), volumeMounts: { '/data': 'mine' } });
-    await expect(mounting).rejects.toThrow(/There is no volume mine/);
+    await expect(mounting).rejects.toThrow(/Volume mine not found/);
     expect((await Volume.getInfo(volume.volumeId, options())).name).toBe('mine');
     await Volume.destroy(volume.volumeId, options());
   });

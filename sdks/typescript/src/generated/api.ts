@@ -28,16 +28,16 @@ export interface ObjectStoreOperations {
       "message": string;
       "data": {
         "enabled": boolean;
-        /** The UUID of the workspace. */
+        /** The UUID of the workspace */
         "tenant_id": string;
-        /** Owner of the buckets in S3 ACLs. */
+        /** Owner of the buckets in S3 ACLs */
         "owner_id": string;
         "owner_display_name": string;
         "s3_endpoint": string;
         "region": string;
-        /** Whether a bucket has ever been created; access keys and domains require one. */
+        /** Whether a bucket has ever been created; access keys and domains require one */
         "provisioned": boolean;
-        /** Limits by name; each name ends with its unit. */
+        /** Limits by name; each name ends with its unit */
         "limits": Record<string, number>;
         "usage": {
           "buckets": number;
@@ -71,7 +71,7 @@ export interface ObjectStoreOperations {
             "enabled": boolean;
             "retention_days": number;
           };
-          /** All registered domains, including those that are not active yet. */
+          /** All registered domains, including those that are not active yet */
           "custom_domains": (string)[];
           "state": "active";
         })[];
@@ -85,7 +85,7 @@ export interface ObjectStoreOperations {
       "team_uuid"?: undefined | string;
     };
     body: {
-      /** Converted to `[a-z0-9-]`; the response has the final name. */
+      /** Converted to `[a-z0-9-]`; the response has the final name */
       "name": string;
       "encryption_mode"?: undefined | "none" | "sse-s3";
       "location_hint"?: undefined | string | null;
@@ -107,7 +107,7 @@ export interface ObjectStoreOperations {
           "enabled": boolean;
           "retention_days": number;
         };
-        /** All registered domains, including those that are not active yet. */
+        /** All registered domains, including those that are not active yet */
         "custom_domains": (string)[];
         "state": "active";
       };
@@ -350,7 +350,7 @@ export interface ObjectStoreOperations {
       "team_uuid"?: undefined | string;
     };
     body: {
-      /** A trailing `/` is added if missing. */
+      /** A trailing `/` is added if missing */
       "path": string;
     };
     answer: {
@@ -465,7 +465,7 @@ export interface ObjectStoreOperations {
         } | null;
         "expiration"?: undefined | {
           "days"?: undefined | number;
-          /** Midnight in UTC. */
+          /** Midnight in UTC */
           "date"?: undefined | string;
           "expired_object_delete_marker"?: undefined | true;
         } | null;
@@ -482,14 +482,14 @@ export interface ObjectStoreOperations {
         "deleteObjectsTransition"?: undefined | {
           "condition": {
             "type": "Age";
-            /** Seconds. */
+            /** Seconds */
             "maxAge": number;
           };
         };
         "abortMultipartUploadsTransition"?: undefined | {
           "condition": {
             "type": "Age";
-            /** Seconds. */
+            /** Seconds */
             "maxAge": number;
           };
         };
@@ -607,7 +607,7 @@ export interface ObjectStoreOperations {
         "location": string;
         "region": string;
         "location_hint": string | null;
-        /** Engine that stores the objects. */
+        /** Engine that stores the objects */
         "provider": string;
       };
     };
@@ -623,9 +623,9 @@ export interface ObjectStoreOperations {
       "message": string;
       "data": {
         "rules": ({
-          /** Unique in the bucket. */
+          /** Unique in the bucket */
           "id": string;
-          /** URL that receives the events. */
+          /** URL that receives the events */
           "webhook": string;
           "events": (string)[];
           "enabled": boolean;
@@ -633,15 +633,15 @@ export interface ObjectStoreOperations {
           "suffix": string;
         })[];
         "delivery": {
-          /** Events waiting for delivery, counted up to 10,000. */
+          /** Events waiting for delivery, counted up to 10,000 */
           "waiting": number;
           "oldest_waiting_at": string | null;
           "next_attempt_at": string | null;
           "last_error": string | null;
-          /** Events that could not be delivered, counted up to 10,000. */
+          /** Events that could not be delivered, counted up to 10,000 */
           "failed": number;
         };
-        /** The latest events that could not be delivered. */
+        /** The latest events that could not be delivered */
         "failed": ({
           "id": number;
           "rule": string;
@@ -663,9 +663,9 @@ export interface ObjectStoreOperations {
     };
     body: {
       "rules": ({
-        /** Unique in the bucket. */
+        /** Unique in the bucket */
         "id": string;
-        /** URL that receives the events. */
+        /** URL that receives the events */
         "webhook": string;
         "events": (string)[];
         "enabled"?: undefined | boolean;
@@ -678,9 +678,9 @@ export interface ObjectStoreOperations {
       "message": string;
       "data": {
         "rules": ({
-          /** Unique in the bucket. */
+          /** Unique in the bucket */
           "id": string;
-          /** URL that receives the events. */
+          /** URL that receives the events */
           "webhook": string;
           "events": (string)[];
           "enabled": boolean;
@@ -688,15 +688,15 @@ export interface ObjectStoreOperations {
           "suffix": string;
         })[];
         "delivery": {
-          /** Events waiting for delivery, counted up to 10,000. */
+          /** Events waiting for delivery, counted up to 10,000 */
           "waiting": number;
           "oldest_waiting_at": string | null;
           "next_attempt_at": string | null;
           "last_error": string | null;
-          /** Events that could not be delivered, counted up to 10,000. */
+          /** Events that could not be delivered, counted up to 10,000 */
           "failed": number;
         };
-        /** The latest events that could not be delivered. */
+        /** The latest events that could not be delivered */
         "failed": ({
           "id": number;
           "rule": string;
@@ -717,7 +717,7 @@ export interface ObjectStoreOperations {
       "team_uuid"?: undefined | string;
     };
     body: {
-      /** Default: all failed events. */
+      /** Default: all failed events */
       "ids"?: undefined | (number)[];
     };
     answer: {
@@ -738,7 +738,7 @@ export interface ObjectStoreOperations {
       "success": true;
       "message": string;
       "data": {
-        /** Secret that verifies signatures, in the Standard Webhooks format: `whsec_` and base64. */
+        /** Secret that verifies signatures, in the Standard Webhooks format: `whsec_` and base64 */
         "secret": string;
         "previous_valid_until": string | null;
       };
@@ -754,7 +754,7 @@ export interface ObjectStoreOperations {
       "success": true;
       "message": string;
       "data": {
-        /** Secret that verifies signatures, in the Standard Webhooks format: `whsec_` and base64. */
+        /** Secret that verifies signatures, in the Standard Webhooks format: `whsec_` and base64 */
         "secret": string;
         "previous_valid_until": string | null;
       };
@@ -766,7 +766,7 @@ export interface ObjectStoreOperations {
       "team_uuid"?: undefined | string;
     };
     body: {
-      /** Default: the first rule. */
+      /** Default: the first rule */
       "rule"?: undefined | string;
     };
     answer: {
@@ -796,13 +796,13 @@ export interface ObjectStoreOperations {
         "objects": ({
           "key": string;
           "size": number;
-          /** Without quotes. */
+          /** Without quotes */
           "etag": string;
           "last_modified": string;
           "content_type": string;
           "storage_class": string;
           "version_id": string | null;
-          /** Whether the object is public, regardless of the bucket’s default. */
+          /** Whether the object is public, regardless of the bucket’s default */
           "public": boolean;
         })[];
         "prefixes": (string)[];
@@ -830,7 +830,7 @@ export interface ObjectStoreOperations {
           "checksum_crc64nvme": string | null;
           "content_type": string;
           "last_modified": string;
-          /** URL of the object; works without credentials if the object is public. */
+          /** URL of the object; works without credentials if the object is public */
           "url": string;
         })[];
       };
@@ -874,7 +874,7 @@ export interface ObjectStoreOperations {
         "checksum_crc64nvme": string | null;
         "content_type": string;
         "last_modified": string;
-        /** URL of the object; works without credentials if the object is public. */
+        /** URL of the object; works without credentials if the object is public */
         "url": string;
       };
     };
@@ -967,10 +967,10 @@ export interface ObjectStoreOperations {
       "key": string;
       "content_type"?: undefined | string;
       "cache_control"?: undefined | string;
-      /** Stored with the object and returned as `x-amz-meta-*`. */
+      /** Stored with the object and returned as `x-amz-meta-*` */
       "metadata"?: undefined | Record<string, string>;
       "public"?: undefined | boolean;
-      /** Total bytes, if known; used to recommend a part size. */
+      /** Total bytes, if known; used to recommend a part size */
       "size"?: undefined | number;
     };
     answer: {
@@ -1009,7 +1009,7 @@ export interface ObjectStoreOperations {
       "team_uuid"?: undefined | string;
     };
     body: {
-      /** Default: all uploaded parts. */
+      /** Default: all uploaded parts */
       "parts"?: undefined | ({
         "partNumber": number;
         "etag": string;
@@ -1026,7 +1026,7 @@ export interface ObjectStoreOperations {
         "checksum_crc64nvme": string | null;
         "content_type": string;
         "last_modified": string;
-        /** URL of the object; works without credentials if the object is public. */
+        /** URL of the object; works without credentials if the object is public */
         "url": string;
       };
     };
@@ -1084,16 +1084,16 @@ export interface ObjectStoreOperations {
       "key"?: undefined | string;
       "keys"?: undefined | (string)[];
       "method"?: undefined | "GET" | "PUT" | "DELETE";
-      /** Seconds; 900 by default. */
+      /** Seconds; 900 by default */
       "expires_in"?: undefined | number;
       "content_type"?: undefined | string;
       "content_length"?: undefined | number;
-      /** Fail the upload if the key exists. */
+      /** Fail the upload if the key exists */
       "if_none_match"?: undefined | boolean;
       "version_id"?: undefined | string;
       "multipart"?: undefined | {
         "parts": number;
-        /** Stored with the object and returned as `x-amz-meta-*`. */
+        /** Stored with the object and returned as `x-amz-meta-*` */
         "metadata"?: undefined | Record<string, string>;
         "cache_control"?: undefined | string;
       };
@@ -1111,7 +1111,7 @@ export interface ObjectStoreOperations {
           "key": string;
           "url": string;
           "method": string;
-          /** Headers to send unchanged. */
+          /** Headers to send unchanged */
           "headers": Record<string, string>;
           "expires_at": string;
         })[];
@@ -1173,7 +1173,7 @@ export interface ObjectStoreOperations {
         "checksum_crc64nvme": string | null;
         "content_type": string;
         "last_modified": string;
-        /** URL of the object; works without credentials if the object is public. */
+        /** URL of the object; works without credentials if the object is public */
         "url": string;
       };
     };
@@ -1201,7 +1201,7 @@ export interface ObjectStoreOperations {
           "enabled": boolean;
           "retention_days": number;
         };
-        /** All registered domains, including those that are not active yet. */
+        /** All registered domains, including those that are not active yet */
         "custom_domains": (string)[];
         "state": "active";
       };
@@ -1279,15 +1279,15 @@ export interface ObjectStoreOperations {
         "max_objects"?: undefined | number | null;
       } | null;
       "website"?: undefined | {
-        /** Name of the index document in each folder. */
+        /** Name of the index document in each folder */
         "index": string;
         "error"?: undefined | string | null;
       } | null;
       "notifications"?: undefined | {
-        /** ID of the rule, if the bucket has several. */
+        /** ID of the rule, if the bucket has several */
         "id"?: undefined | string;
         "enabled"?: undefined | boolean;
-        /** URL that receives the events. */
+        /** URL that receives the events */
         "webhook": string;
         "events": (string)[];
         "prefix"?: undefined | string;
@@ -1513,14 +1513,14 @@ export interface ObjectStoreOperations {
           "accessKeyId": string;
           "label": string;
           "permissions": ("read" | "write" | "admin")[];
-          /** `["*"]`: all buckets of the workspace. */
+          /** `["*"]`: all buckets of the workspace */
           "buckets": (string)[];
           "role": "ReadOnly" | "Editor" | "NamespaceAdmin";
           "expires_at": string | null;
           "created_at": string;
-          /** ID of the user or service account that created it. */
+          /** ID of the user or service account that created it */
           "created_by": string;
-          /** E-mail or name of the creator at that time; empty for old keys. */
+          /** Email address or name of the creator at that time; empty for old keys */
           "created_by_name": string;
           /** A key grants no more than its creator may currently do. `limited`: only `effective_permissions` remain. `suspended`: no permissions remain, and requests are refused. */
           "status": "active" | "limited" | "suspended" | "expired";
@@ -1548,7 +1548,7 @@ export interface ObjectStoreOperations {
       "message": string;
       "data": {
         "accessKeyId": string;
-        /** Returned only once. */
+        /** Returned only once */
         "secretAccessKey": string;
         "s3_endpoint": string;
         "region": string;
@@ -1558,7 +1558,7 @@ export interface ObjectStoreOperations {
           "secretAccessKey": string;
           "label": string;
           "permissions": ("read" | "write" | "admin")[];
-          /** `["*"]`: all buckets of the workspace. */
+          /** `["*"]`: all buckets of the workspace */
           "buckets": (string)[];
           "role": "ReadOnly" | "Editor" | "NamespaceAdmin";
           "expires_at": string | null;
@@ -1592,7 +1592,7 @@ export interface ObjectStoreOperations {
       "success": true;
       "message": string;
       "data": {
-        /** Objects, uploads and replaced parts to purge. */
+        /** Objects, uploads and replaced parts to purge */
         "entries": number;
         "bytes": number;
       };
@@ -1610,13 +1610,13 @@ export interface ObjectStoreOperations {
       "message": string;
       "data": {
         "bucket": string;
-        /** Whether objects are public by default. */
+        /** Whether objects are public by default */
         "public": boolean;
-        /** Append a key to it. */
+        /** Append a key to it */
         "virtual_host": string;
-        /** Append a key to it. */
+        /** Append a key to it */
         "path_style": string;
-        /** Replace `{key}` with a percent-encoded key. */
+        /** Replace `{key}` with a percent-encoded key */
         "management_public": string;
         /** The same in a separate origin, if the operator set one for public objects (`object_store.public_objects.domain`). */
         "public_objects": string | null;
@@ -1648,17 +1648,17 @@ export interface ObjectStoreOperations {
         } | null;
         /** In order of time. Periods in which the platform was not running or the bucket did not exist have no point. */
         "points": ({
-          /** Start of the hour or day, UTC. */
+          /** Start of the hour or day, UTC */
           "at": string;
-          /** At the end of the period, or at the last measurement before that. */
+          /** At the end of the period, or at the last measurement before that */
           "object_count": number;
-          /** At the end of the period, or at the last measurement before that. */
+          /** At the end of the period, or at the last measurement before that */
           "size_bytes": number;
-          /** Requests within the period. */
+          /** Requests within the period */
           "request_count": number;
-          /** Bytes of request bodies within the period, as sent. */
+          /** Bytes of request bodies within the period, as sent */
           "bytes_in": number;
-          /** Bytes of response bodies within the period. */
+          /** Bytes of response bodies within the period */
           "bytes_out": number;
         })[];
       };
@@ -1722,7 +1722,7 @@ export interface SandboxOperations {
         "started_at": string | null;
         "paused_at": string | null;
         "expires_at": string | null;
-        /** What happens when it expires; delete by default. A sandbox that is kept no longer expires */
+        /** What happens when it expires; delete by default. With pause and stop, the sandbox is kept and no longer expires */
         "on_expiry": "delete" | "pause" | "stop";
         /** RFC 3339, UTC, milliseconds */
         "last_activity_at": string;
@@ -1733,7 +1733,7 @@ export interface SandboxOperations {
           "memory_mb": number;
           "disk_mb": number;
           "pids": number;
-          /** Absent without any */
+          /** Absent if there are none */
           "gpus"?: undefined | number;
         };
         "driver": string;
@@ -1744,7 +1744,7 @@ export interface SandboxOperations {
         "network": "none" | "egress";
         /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
         "egress_allow": (string)[] | null;
-        /** IPv4 ranges that egress_allow leaves out, if it resolves all names */
+        /** Denied IPv4 ranges, if egress_allow resolves all names */
         "egress_deny": (string)[];
         /** Secrets that are added to requests outside the sandbox */
         "egress_rules": ({
@@ -1758,7 +1758,7 @@ export interface SandboxOperations {
           "secret": string;
           /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
           "template"?: undefined | string;
-          /** Also sets it in requests over plain HTTP, which are refused otherwise */
+          /** Also set it in requests over plain HTTP, which are refused otherwise */
           "insecure"?: undefined | boolean;
         })[];
         "volumes": ({
@@ -1771,7 +1771,7 @@ export interface SandboxOperations {
           "prefix": string;
           "path": string;
           "read_only": boolean;
-          /** The bucket that this one was forked from for the sandbox */
+          /** Bucket that this one was forked from for the sandbox */
           "forked_from"?: undefined | string;
         })[];
         /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
@@ -1839,7 +1839,7 @@ export interface SandboxOperations {
         "secret": string;
         /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
-        /** Also sets it in requests over plain HTTP, which are refused otherwise */
+        /** Also set it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
       })[];
       /** Defaults to the platform's sandboxes.isolation */
@@ -1866,7 +1866,7 @@ export interface SandboxOperations {
       })[];
       "cluster"?: undefined | string | null;
       "idle_timeout_seconds"?: undefined | number;
-      /** What happens when it expires; delete by default. A sandbox that is kept no longer expires */
+      /** What happens when it expires; delete by default. With pause and stop, the sandbox is kept and no longer expires */
       "on_expiry"?: undefined | "delete" | "pause" | "stop";
       "max_lifetime_seconds"?: undefined | number;
       /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
@@ -1892,7 +1892,7 @@ export interface SandboxOperations {
       "started_at": string | null;
       "paused_at": string | null;
       "expires_at": string | null;
-      /** What happens when it expires; delete by default. A sandbox that is kept no longer expires */
+      /** What happens when it expires; delete by default. With pause and stop, the sandbox is kept and no longer expires */
       "on_expiry": "delete" | "pause" | "stop";
       /** RFC 3339, UTC, milliseconds */
       "last_activity_at": string;
@@ -1903,7 +1903,7 @@ export interface SandboxOperations {
         "memory_mb": number;
         "disk_mb": number;
         "pids": number;
-        /** Absent without any */
+        /** Absent if there are none */
         "gpus"?: undefined | number;
       };
       "driver": string;
@@ -1914,7 +1914,7 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
-      /** IPv4 ranges that egress_allow leaves out, if it resolves all names */
+      /** Denied IPv4 ranges, if egress_allow resolves all names */
       "egress_deny": (string)[];
       /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
@@ -1928,7 +1928,7 @@ export interface SandboxOperations {
         "secret": string;
         /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
-        /** Also sets it in requests over plain HTTP, which are refused otherwise */
+        /** Also set it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
       })[];
       "volumes": ({
@@ -1941,7 +1941,7 @@ export interface SandboxOperations {
         "prefix": string;
         "path": string;
         "read_only": boolean;
-        /** The bucket that this one was forked from for the sandbox */
+        /** Bucket that this one was forked from for the sandbox */
         "forked_from"?: undefined | string;
       })[];
       /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
@@ -1989,7 +1989,7 @@ export interface SandboxOperations {
       "started_at": string | null;
       "paused_at": string | null;
       "expires_at": string | null;
-      /** What happens when it expires; delete by default. A sandbox that is kept no longer expires */
+      /** What happens when it expires; delete by default. With pause and stop, the sandbox is kept and no longer expires */
       "on_expiry": "delete" | "pause" | "stop";
       /** RFC 3339, UTC, milliseconds */
       "last_activity_at": string;
@@ -2000,7 +2000,7 @@ export interface SandboxOperations {
         "memory_mb": number;
         "disk_mb": number;
         "pids": number;
-        /** Absent without any */
+        /** Absent if there are none */
         "gpus"?: undefined | number;
       };
       "driver": string;
@@ -2011,7 +2011,7 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
-      /** IPv4 ranges that egress_allow leaves out, if it resolves all names */
+      /** Denied IPv4 ranges, if egress_allow resolves all names */
       "egress_deny": (string)[];
       /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
@@ -2025,7 +2025,7 @@ export interface SandboxOperations {
         "secret": string;
         /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
-        /** Also sets it in requests over plain HTTP, which are refused otherwise */
+        /** Also set it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
       })[];
       "volumes": ({
@@ -2038,7 +2038,7 @@ export interface SandboxOperations {
         "prefix": string;
         "path": string;
         "read_only": boolean;
-        /** The bucket that this one was forked from for the sandbox */
+        /** Bucket that this one was forked from for the sandbox */
         "forked_from"?: undefined | string;
       })[];
       /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
@@ -2087,7 +2087,7 @@ export interface SandboxOperations {
       "started_at": string | null;
       "paused_at": string | null;
       "expires_at": string | null;
-      /** What happens when it expires; delete by default. A sandbox that is kept no longer expires */
+      /** What happens when it expires; delete by default. With pause and stop, the sandbox is kept and no longer expires */
       "on_expiry": "delete" | "pause" | "stop";
       /** RFC 3339, UTC, milliseconds */
       "last_activity_at": string;
@@ -2098,7 +2098,7 @@ export interface SandboxOperations {
         "memory_mb": number;
         "disk_mb": number;
         "pids": number;
-        /** Absent without any */
+        /** Absent if there are none */
         "gpus"?: undefined | number;
       };
       "driver": string;
@@ -2109,7 +2109,7 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
-      /** IPv4 ranges that egress_allow leaves out, if it resolves all names */
+      /** Denied IPv4 ranges, if egress_allow resolves all names */
       "egress_deny": (string)[];
       /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
@@ -2123,7 +2123,7 @@ export interface SandboxOperations {
         "secret": string;
         /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
-        /** Also sets it in requests over plain HTTP, which are refused otherwise */
+        /** Also set it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
       })[];
       "volumes": ({
@@ -2136,7 +2136,7 @@ export interface SandboxOperations {
         "prefix": string;
         "path": string;
         "read_only": boolean;
-        /** The bucket that this one was forked from for the sandbox */
+        /** Bucket that this one was forked from for the sandbox */
         "forked_from"?: undefined | string;
       })[];
       /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
@@ -2176,7 +2176,7 @@ export interface SandboxOperations {
       "deleted_buckets"?: undefined | (string)[];
     };
   };
-  /** Replace what a sandbox can reach, running or not; its open connections end */
+  /** Replace the allowed egress of a sandbox, running or not; its open connections end */
   'PUT /containers/{id}/egress': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -2205,7 +2205,7 @@ export interface SandboxOperations {
       "started_at": string | null;
       "paused_at": string | null;
       "expires_at": string | null;
-      /** What happens when it expires; delete by default. A sandbox that is kept no longer expires */
+      /** What happens when it expires; delete by default. With pause and stop, the sandbox is kept and no longer expires */
       "on_expiry": "delete" | "pause" | "stop";
       /** RFC 3339, UTC, milliseconds */
       "last_activity_at": string;
@@ -2216,7 +2216,7 @@ export interface SandboxOperations {
         "memory_mb": number;
         "disk_mb": number;
         "pids": number;
-        /** Absent without any */
+        /** Absent if there are none */
         "gpus"?: undefined | number;
       };
       "driver": string;
@@ -2227,7 +2227,7 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
-      /** IPv4 ranges that egress_allow leaves out, if it resolves all names */
+      /** Denied IPv4 ranges, if egress_allow resolves all names */
       "egress_deny": (string)[];
       /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
@@ -2241,7 +2241,7 @@ export interface SandboxOperations {
         "secret": string;
         /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
-        /** Also sets it in requests over plain HTTP, which are refused otherwise */
+        /** Also set it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
       })[];
       "volumes": ({
@@ -2254,7 +2254,7 @@ export interface SandboxOperations {
         "prefix": string;
         "path": string;
         "read_only": boolean;
-        /** The bucket that this one was forked from for the sandbox */
+        /** Bucket that this one was forked from for the sandbox */
         "forked_from"?: undefined | string;
       })[];
       /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
@@ -2294,7 +2294,7 @@ export interface SandboxOperations {
         "secret": string;
         /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
-        /** Also sets it in requests over plain HTTP, which are refused otherwise */
+        /** Also set it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
       })[];
     };
@@ -2316,7 +2316,7 @@ export interface SandboxOperations {
       "started_at": string | null;
       "paused_at": string | null;
       "expires_at": string | null;
-      /** What happens when it expires; delete by default. A sandbox that is kept no longer expires */
+      /** What happens when it expires; delete by default. With pause and stop, the sandbox is kept and no longer expires */
       "on_expiry": "delete" | "pause" | "stop";
       /** RFC 3339, UTC, milliseconds */
       "last_activity_at": string;
@@ -2327,7 +2327,7 @@ export interface SandboxOperations {
         "memory_mb": number;
         "disk_mb": number;
         "pids": number;
-        /** Absent without any */
+        /** Absent if there are none */
         "gpus"?: undefined | number;
       };
       "driver": string;
@@ -2338,7 +2338,7 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
-      /** IPv4 ranges that egress_allow leaves out, if it resolves all names */
+      /** Denied IPv4 ranges, if egress_allow resolves all names */
       "egress_deny": (string)[];
       /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
@@ -2352,7 +2352,7 @@ export interface SandboxOperations {
         "secret": string;
         /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
-        /** Also sets it in requests over plain HTTP, which are refused otherwise */
+        /** Also set it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
       })[];
       "volumes": ({
@@ -2365,7 +2365,7 @@ export interface SandboxOperations {
         "prefix": string;
         "path": string;
         "read_only": boolean;
-        /** The bucket that this one was forked from for the sandbox */
+        /** Bucket that this one was forked from for the sandbox */
         "forked_from"?: undefined | string;
       })[];
       /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
@@ -2687,7 +2687,7 @@ export interface SandboxOperations {
         "started_at": string | null;
         "paused_at": string | null;
         "expires_at": string | null;
-        /** What happens when it expires; delete by default. A sandbox that is kept no longer expires */
+        /** What happens when it expires; delete by default. With pause and stop, the sandbox is kept and no longer expires */
         "on_expiry": "delete" | "pause" | "stop";
         /** RFC 3339, UTC, milliseconds */
         "last_activity_at": string;
@@ -2698,7 +2698,7 @@ export interface SandboxOperations {
           "memory_mb": number;
           "disk_mb": number;
           "pids": number;
-          /** Absent without any */
+          /** Absent if there are none */
           "gpus"?: undefined | number;
         };
         "driver": string;
@@ -2709,7 +2709,7 @@ export interface SandboxOperations {
         "network": "none" | "egress";
         /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
         "egress_allow": (string)[] | null;
-        /** IPv4 ranges that egress_allow leaves out, if it resolves all names */
+        /** Denied IPv4 ranges, if egress_allow resolves all names */
         "egress_deny": (string)[];
         /** Secrets that are added to requests outside the sandbox */
         "egress_rules": ({
@@ -2723,7 +2723,7 @@ export interface SandboxOperations {
           "secret": string;
           /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
           "template"?: undefined | string;
-          /** Also sets it in requests over plain HTTP, which are refused otherwise */
+          /** Also set it in requests over plain HTTP, which are refused otherwise */
           "insecure"?: undefined | boolean;
         })[];
         "volumes": ({
@@ -2736,7 +2736,7 @@ export interface SandboxOperations {
           "prefix": string;
           "path": string;
           "read_only": boolean;
-          /** The bucket that this one was forked from for the sandbox */
+          /** Bucket that this one was forked from for the sandbox */
           "forked_from"?: undefined | string;
         })[];
         /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
@@ -2821,7 +2821,7 @@ export interface SandboxOperations {
       "started_at": string | null;
       "paused_at": string | null;
       "expires_at": string | null;
-      /** What happens when it expires; delete by default. A sandbox that is kept no longer expires */
+      /** What happens when it expires; delete by default. With pause and stop, the sandbox is kept and no longer expires */
       "on_expiry": "delete" | "pause" | "stop";
       /** RFC 3339, UTC, milliseconds */
       "last_activity_at": string;
@@ -2832,7 +2832,7 @@ export interface SandboxOperations {
         "memory_mb": number;
         "disk_mb": number;
         "pids": number;
-        /** Absent without any */
+        /** Absent if there are none */
         "gpus"?: undefined | number;
       };
       "driver": string;
@@ -2843,7 +2843,7 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
-      /** IPv4 ranges that egress_allow leaves out, if it resolves all names */
+      /** Denied IPv4 ranges, if egress_allow resolves all names */
       "egress_deny": (string)[];
       /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
@@ -2857,7 +2857,7 @@ export interface SandboxOperations {
         "secret": string;
         /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
-        /** Also sets it in requests over plain HTTP, which are refused otherwise */
+        /** Also set it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
       })[];
       "volumes": ({
@@ -2870,7 +2870,7 @@ export interface SandboxOperations {
         "prefix": string;
         "path": string;
         "read_only": boolean;
-        /** The bucket that this one was forked from for the sandbox */
+        /** Bucket that this one was forked from for the sandbox */
         "forked_from"?: undefined | string;
       })[];
       /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
@@ -2906,9 +2906,9 @@ export interface SandboxOperations {
         "expires_at": string;
       })[];
       "count": number;
-      /** Every port is open without a link, as E2B clients may ask for */
+      /** Whether every port is open without a link, as E2B clients can request */
       "public": boolean;
-      /** URL of a port; {port} stands for its number */
+      /** URL of a port, with {port} for its number */
       "url": string;
     };
   };
@@ -2944,7 +2944,7 @@ export interface SandboxOperations {
     };
     answer: {
       "public": boolean;
-      /** URL of a port; {port} stands for its number */
+      /** URL of a port, with {port} for its number */
       "url": string;
     };
   };
@@ -3031,7 +3031,7 @@ export interface SandboxOperations {
       "started_at": string | null;
       "paused_at": string | null;
       "expires_at": string | null;
-      /** What happens when it expires; delete by default. A sandbox that is kept no longer expires */
+      /** What happens when it expires; delete by default. With pause and stop, the sandbox is kept and no longer expires */
       "on_expiry": "delete" | "pause" | "stop";
       /** RFC 3339, UTC, milliseconds */
       "last_activity_at": string;
@@ -3042,7 +3042,7 @@ export interface SandboxOperations {
         "memory_mb": number;
         "disk_mb": number;
         "pids": number;
-        /** Absent without any */
+        /** Absent if there are none */
         "gpus"?: undefined | number;
       };
       "driver": string;
@@ -3053,7 +3053,7 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
-      /** IPv4 ranges that egress_allow leaves out, if it resolves all names */
+      /** Denied IPv4 ranges, if egress_allow resolves all names */
       "egress_deny": (string)[];
       /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
@@ -3067,7 +3067,7 @@ export interface SandboxOperations {
         "secret": string;
         /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
-        /** Also sets it in requests over plain HTTP, which are refused otherwise */
+        /** Also set it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
       })[];
       "volumes": ({
@@ -3080,7 +3080,7 @@ export interface SandboxOperations {
         "prefix": string;
         "path": string;
         "read_only": boolean;
-        /** The bucket that this one was forked from for the sandbox */
+        /** Bucket that this one was forked from for the sandbox */
         "forked_from"?: undefined | string;
       })[];
       /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
@@ -3121,7 +3121,7 @@ export interface SandboxOperations {
       /** Size on disk */
       "size_bytes": number;
       "created_at": string;
-      /** Since when sandboxes can be created from it on every node; null: only on its own */
+      /** Time since which every node can create sandboxes from it; null: only its own node */
       "archived_at": string | null;
       /** Why the last attempt to archive it failed; the next one follows within a few minutes */
       "archive_error": string | null;
@@ -3153,7 +3153,7 @@ export interface SandboxOperations {
       "started_at": string | null;
       "paused_at": string | null;
       "expires_at": string | null;
-      /** What happens when it expires; delete by default. A sandbox that is kept no longer expires */
+      /** What happens when it expires; delete by default. With pause and stop, the sandbox is kept and no longer expires */
       "on_expiry": "delete" | "pause" | "stop";
       /** RFC 3339, UTC, milliseconds */
       "last_activity_at": string;
@@ -3164,7 +3164,7 @@ export interface SandboxOperations {
         "memory_mb": number;
         "disk_mb": number;
         "pids": number;
-        /** Absent without any */
+        /** Absent if there are none */
         "gpus"?: undefined | number;
       };
       "driver": string;
@@ -3175,7 +3175,7 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
-      /** IPv4 ranges that egress_allow leaves out, if it resolves all names */
+      /** Denied IPv4 ranges, if egress_allow resolves all names */
       "egress_deny": (string)[];
       /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
@@ -3189,7 +3189,7 @@ export interface SandboxOperations {
         "secret": string;
         /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
-        /** Also sets it in requests over plain HTTP, which are refused otherwise */
+        /** Also set it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
       })[];
       "volumes": ({
@@ -3202,7 +3202,7 @@ export interface SandboxOperations {
         "prefix": string;
         "path": string;
         "read_only": boolean;
-        /** The bucket that this one was forked from for the sandbox */
+        /** Bucket that this one was forked from for the sandbox */
         "forked_from"?: undefined | string;
       })[];
       /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
@@ -3248,7 +3248,7 @@ export interface SandboxOperations {
       "started_at": string | null;
       "paused_at": string | null;
       "expires_at": string | null;
-      /** What happens when it expires; delete by default. A sandbox that is kept no longer expires */
+      /** What happens when it expires; delete by default. With pause and stop, the sandbox is kept and no longer expires */
       "on_expiry": "delete" | "pause" | "stop";
       /** RFC 3339, UTC, milliseconds */
       "last_activity_at": string;
@@ -3259,7 +3259,7 @@ export interface SandboxOperations {
         "memory_mb": number;
         "disk_mb": number;
         "pids": number;
-        /** Absent without any */
+        /** Absent if there are none */
         "gpus"?: undefined | number;
       };
       "driver": string;
@@ -3270,7 +3270,7 @@ export interface SandboxOperations {
       "network": "none" | "egress";
       /** Hosts and IPv4 ranges that the sandbox can reach; null: all public addresses */
       "egress_allow": (string)[] | null;
-      /** IPv4 ranges that egress_allow leaves out, if it resolves all names */
+      /** Denied IPv4 ranges, if egress_allow resolves all names */
       "egress_deny": (string)[];
       /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
@@ -3284,7 +3284,7 @@ export interface SandboxOperations {
         "secret": string;
         /** Template of the value; {value} is replaced with the secret. Defaults to {value} */
         "template"?: undefined | string;
-        /** Also sets it in requests over plain HTTP, which are refused otherwise */
+        /** Also set it in requests over plain HTTP, which are refused otherwise */
         "insecure"?: undefined | boolean;
       })[];
       "volumes": ({
@@ -3297,7 +3297,7 @@ export interface SandboxOperations {
         "prefix": string;
         "path": string;
         "read_only": boolean;
-        /** The bucket that this one was forked from for the sandbox */
+        /** Bucket that this one was forked from for the sandbox */
         "forked_from"?: undefined | string;
       })[];
       /** What a drain of the node does: stop the sandbox, stop it and take a snapshot, or start it on another node with its files; stop by default */
@@ -3549,7 +3549,7 @@ export interface SandboxOperations {
         /** Size on disk */
         "size_bytes": number;
         "created_at": string;
-        /** Since when sandboxes can be created from it on every node; null: only on its own */
+        /** Time since which every node can create sandboxes from it; null: only its own node */
         "archived_at": string | null;
         /** Why the last attempt to archive it failed; the next one follows within a few minutes */
         "archive_error": string | null;
@@ -3576,7 +3576,7 @@ export interface SandboxOperations {
       /** Size on disk */
       "size_bytes": number;
       "created_at": string;
-      /** Since when sandboxes can be created from it on every node; null: only on its own */
+      /** Time since which every node can create sandboxes from it; null: only its own node */
       "archived_at": string | null;
       /** Why the last attempt to archive it failed; the next one follows within a few minutes */
       "archive_error": string | null;
@@ -3708,7 +3708,7 @@ export interface SandboxOperations {
     };
     answer: {
       "steps": number;
-      /** Sources of each COPY from the context, in order: files[] of the build has an archive for each */
+      /** Sources of each COPY from the context, in order; files of the build takes an archive for each */
       "copies": ({
         "sources": (string)[];
         "line": number | null;
@@ -3790,7 +3790,7 @@ export interface SandboxOperations {
       "steps"?: undefined | ({
         /** Line for /bin/sh, or program and arguments */
         "run": string | (string)[];
-        /** User of this command only */
+        /** User for this command only */
         "user"?: undefined | string;
       } | {
         "copy": {
@@ -3827,7 +3827,7 @@ export interface SandboxOperations {
       "start_command"?: undefined | string | (string)[];
       /** Line for /bin/sh; the build waits until it succeeds */
       "ready_command"?: undefined | string;
-      /** Of the sandboxes that build it, and the default of those created from it */
+      /** Resources of the build, and default resources of sandboxes created from it */
       "resources"?: undefined | {
         "cpu"?: undefined | number;
         "memory_mb"?: undefined | number;
@@ -3950,7 +3950,7 @@ export interface SandboxOperations {
       "finished_at": string | null;
     };
   };
-  /** Read the log of a build; wait_ms waits for new lines while it is under way */
+  /** Read the log of a build; wait_ms waits for new lines while it runs */
   'GET /templates/{name}/builds/{build}/logs': {
     query: {
       "workspace_uuid"?: undefined | string;
@@ -3968,7 +3968,7 @@ export interface SandboxOperations {
         "step": number | null;
         "message": string;
       })[];
-      /** after of the next request */
+      /** Value of after for the next request */
       "next": number;
       "status": "waiting" | "building" | "ready" | "error";
       "error": {
@@ -4455,7 +4455,7 @@ export interface SandboxOperations {
         "url": string;
         "description": string;
         "events": ("created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed" | "restored" | "moved")[] | null;
-        /** A webhook that is enabled again receives events from then on */
+        /** A webhook that is enabled again receives only new events */
         "enabled": boolean;
         "disabled_reason": string | null;
         "failing_since": string | null;
@@ -4479,7 +4479,7 @@ export interface SandboxOperations {
       "url": string;
       "description"?: undefined | string;
       "events"?: undefined | ("created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed" | "restored" | "moved")[] | null;
-      /** A webhook that is enabled again receives events from then on */
+      /** A webhook that is enabled again receives only new events */
       "enabled"?: undefined | boolean;
     };
     answer: {
@@ -4488,7 +4488,7 @@ export interface SandboxOperations {
       "url": string;
       "description": string;
       "events": ("created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed" | "restored" | "moved")[] | null;
-      /** A webhook that is enabled again receives events from then on */
+      /** A webhook that is enabled again receives only new events */
       "enabled": boolean;
       "disabled_reason": string | null;
       "failing_since": string | null;
@@ -4514,7 +4514,7 @@ export interface SandboxOperations {
       "url": string;
       "description": string;
       "events": ("created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed" | "restored" | "moved")[] | null;
-      /** A webhook that is enabled again receives events from then on */
+      /** A webhook that is enabled again receives only new events */
       "enabled": boolean;
       "disabled_reason": string | null;
       "failing_since": string | null;
@@ -4536,7 +4536,7 @@ export interface SandboxOperations {
       "url"?: undefined | string;
       "description"?: undefined | string;
       "events"?: undefined | ("created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed" | "restored" | "moved")[] | null;
-      /** A webhook that is enabled again receives events from then on */
+      /** A webhook that is enabled again receives only new events */
       "enabled"?: undefined | boolean;
     };
     answer: {
@@ -4545,7 +4545,7 @@ export interface SandboxOperations {
       "url": string;
       "description": string;
       "events": ("created" | "running" | "stopped" | "error" | "paused" | "resumed" | "deleted" | "snapshot_created" | "oom_killed" | "terminal_opened" | "terminal_closed" | "egress_refused" | "draining" | "snapshot_failed" | "restored" | "moved")[] | null;
-      /** A webhook that is enabled again receives events from then on */
+      /** A webhook that is enabled again receives only new events */
       "enabled": boolean;
       "disabled_reason": string | null;
       "failing_since": string | null;

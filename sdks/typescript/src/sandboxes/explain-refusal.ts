@@ -32,12 +32,12 @@ export async function explainRefusal(
     if (denial !== null) return denial;
     if (session === undefined) return error;
     if (!SESSION_NAME.test(session)) {
-      return refusal(400, 'INVALID_FIELD', 'Invalid session: has 1 to 64 letters, digits, _, . and -');
+      return refusal(400, 'INVALID_FIELD', 'Invalid session: must be 1 to 64 letters, digits, _, . and -');
     }
     if (!joins) return error;
     const { terminals } = await transport.call<{ terminals: TerminalSession[] }>('GET', `${pathOf(id)}/terminals`);
     if (terminals.some((each) => each.session === session)) return error;
-    return refusal(404, 'SESSION_NOT_FOUND', `There is no terminal session ${session}`);
+    return refusal(404, 'SESSION_NOT_FOUND', `Terminal session ${session} not found`);
   } catch (reason) {
     return reason;
   }

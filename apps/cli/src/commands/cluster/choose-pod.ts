@@ -64,6 +64,6 @@ async function findWorkload(
     if (found !== undefined) return found;
     cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined);
-  const hint = 'svc cluster workloads shows what there is, --namespace names another namespace';
+  const hint = 'list workloads with svc cluster workloads, or select another namespace with --namespace';
   throw new CommandFailure(`${kind} ${name} not found in namespace ${namespace}`, { hint });
 }

@@ -36,7 +36,7 @@ export function registerS3Configure(parent: Command): void {
     .option('--force', 'Overwrite existing settings that point to another store')
     .addHelpText(
       'after',
-      '\nOther settings in the same files stay. Run again it keeps the key, unless a flag asks for a new one.',
+      '\nOther settings in the files are kept. Running the command again keeps the key, unless a flag requests a new one.',
     )
     .action((program: ProgramName, flags: ConfigureFlags) =>
       withSession(flags, async (session) => {
@@ -110,7 +110,7 @@ async function keyThere(
   const found = (await readSettings(endpoint.path, endpoint.section))?.get(endpoint.name);
   if (found !== endpoint.of(wanted)) {
     if (force) return null;
-    const hint = 'take another --name or --file, or replace them with --force';
+    const hint = 'choose another --name or --file, or replace them with --force';
     throw usageFailure(`${credentials.path} already has settings with that name for ${found ?? 'another store'}`, hint);
   }
   const secretName = credentials.entries.find(([name]) => name.includes('secret'))?.[0] ?? '';

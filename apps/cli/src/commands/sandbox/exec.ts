@@ -31,7 +31,7 @@ export function registerSandboxExec(parent: Command): void {
     .option('--timeout <time>', 'Kill the command after this long; the exit code is 124')
     .option('--no-stdin', 'Do not pass standard input; required in shell loops that read a file')
     .passThroughOptions()
-    .addHelpText('after', '\nPut options before the name. With --json, the answer is one object with both outputs.')
+    .addHelpText('after', '\nPut options before the name. With --json, the result is one object with both outputs.')
     .action((name: string, command: string[], flags: ExecFlags) =>
       withSandboxes(flags, async (session) => {
         const sandbox = await session.find(name);

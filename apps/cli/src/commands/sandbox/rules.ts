@@ -54,12 +54,12 @@ export function readRule(text: string): EgressRule {
     const equals = part.indexOf('=');
     const field = part.slice(0, Math.max(0, equals));
     if (!FIELDS.some((each) => each === field)) {
-      throw usageFailure(`${JSON.stringify(part)} is no part of a rule`, `use ${FIELDS.join('=, ')}=`);
+      throw usageFailure(`${JSON.stringify(part)} is not a valid part of a rule`, `use ${FIELDS.join('=, ')}=`);
     }
     fields[field] = part.slice(equals + 1);
   }
   const { host, header, query, secret, insecure } = fields;
-  if (host === undefined || secret === undefined) throw usageFailure('a rule needs host= and secret=');
+  if (host === undefined || secret === undefined) throw usageFailure('a rule requires host= and secret=');
   return {
     host,
     secret,

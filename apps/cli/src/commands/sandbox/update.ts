@@ -24,7 +24,7 @@ export function registerSandboxUpdate(parent: Command): void {
     .option('--remove-label <KEY>', 'Remove a label; repeatable', collect)
     .addOption(new Option('--lifetime <time>', 'Expire this long from now, such as 12h').conflicts('keep'))
     .option('--keep', 'Never expire')
-    .option('--deny <range>', 'Reach everything except these IPv4 ranges; repeatable', collect)
+    .option('--deny <range>', 'Allow egress everywhere except to these IPv4 ranges; repeatable', collect)
     .addOption(
       new Option('--public-ports', 'Open every port to anyone who knows its address').conflicts('privatePorts'),
     )

@@ -85,10 +85,10 @@ async function readSource(
     if (file !== undefined) throw usageFailure('--from cannot be combined with --file');
     return { from, steps: run.map((command) => ({ run: command })) };
   }
-  if (run.length > 0) throw usageFailure('--run needs --from');
+  if (run.length > 0) throw usageFailure('--run requires --from');
   const path = file ?? join(context, 'Dockerfile');
   const dockerfile = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new CommandFailure(`${path} cannot be read`, { hint: 'name another one with --file', cause });
+    throw new CommandFailure(`${path} cannot be read`, { hint: 'choose another one with --file', cause });
   });
   const given = {
     dockerfile,

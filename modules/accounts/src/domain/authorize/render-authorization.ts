@@ -55,8 +55,14 @@ export function renderAuthorization(table: Readonly<Record<string, Rule>>): stri
   const ofScope = (scope: Rule['scope']) => rules.filter(([, rule]) => rule.scope === scope);
   const parts = [
     '# Permissions',
-    'Generated from `modules/accounts/src/domain/authorize/table.ts` by `npm run docs --workspace @svc/accounts`; a test fails if ' +
-      'it is stale. Without valid credentials, all actions except the public ones return 401.',
+    'Look up which roles and tokens may perform an action. In a workspace of a team, requests name the team:',
+    '',
+    '```sh',
+    'curl -s "$API/api/v1/workspaces/$WORKSPACE?team_uuid=$TEAM" -H "Authorization: Bearer $TOKEN"     # workspace:read',
+    '```',
+    '',
+    'Without valid credentials, all actions except the public ones return 401. This page is generated from',
+    '`modules/accounts/src/domain/authorize/table.ts` by `npm run docs --workspace @svc/accounts`; a test fails if it is stale.',
     section(WORKSPACE, ofScope('workspace')),
     section(TEAM, ofScope('team')),
     section(SELF, ofScope('self')),

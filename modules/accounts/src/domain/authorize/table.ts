@@ -98,7 +98,7 @@ export const authorizeTable = {
   'sandbox:exec': andGuestUsers(byWriters('Run commands and open terminals in a sandbox')),
   'sandbox:files-read': andGuestUsers(byReaders('Read files of a sandbox')),
   'sandbox:files-write': andGuestUsers(byWriters('Write files of a sandbox')),
-  'secret:list': byReaders('List secrets and read what is known of them; never their values'),
+  'secret:list': byReaders('List and get secrets, without their values'),
   'secret:create': byWriters('Create a secret'),
   'secret:update': byWriters('Replace the value of a secret'),
   'secret:delete': byWriters('Delete a secret'),

@@ -72,7 +72,10 @@ function parseCommand(words: readonly string[]): readonly string[] {
   if (words.length === 0) return SHELL;
   const isTooLong = words.length > MAX_COMMAND_WORDS || words.join('').length > MAX_COMMAND_CHARACTERS;
   if (isTooLong || words[0] === '') {
-    throw invalid('command', `has 1 to ${MAX_COMMAND_WORDS} words of ${MAX_COMMAND_CHARACTERS} characters together`);
+    throw invalid(
+      'command',
+      `must have 1 to ${MAX_COMMAND_WORDS} words with at most ${MAX_COMMAND_CHARACTERS} characters in total`,
+    );
   }
   return words;
 }

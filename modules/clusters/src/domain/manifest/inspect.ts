@@ -35,7 +35,7 @@ export function inspectManifest(text: string): ManifestFinding {
   try {
     documents = parseAllDocuments(text, { uniqueKeys: false, prettyErrors: false, logLevel: 'silent' });
   } catch {
-    return invalid('is not YAML that can be read'); // the parser's stack overflows before ours does
+    return invalid('is not valid YAML'); // the parser's stack overflows before ours does
   }
   if (!Array.isArray(documents)) return invalid('has no document');
   if (documents.length > MANIFEST_LIMITS.documents) {

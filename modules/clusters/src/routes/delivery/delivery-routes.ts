@@ -54,8 +54,8 @@ function addChartRoute(app: HttpApp, { folder }: DeliveryOptions): void {
         tags,
         summary: "Download the agent's packaged Helm chart; no credentials",
         response: {
-          200: { description: 'The chart.', content: { 'application/gzip': { schema: HAS_BYTES } } },
-          304: { description: 'Not modified.' },
+          200: { description: 'The chart', content: { 'application/gzip': { schema: HAS_BYTES } } },
+          304: { description: 'Not modified' },
         },
       },
     },
@@ -76,7 +76,7 @@ function addManifestRoute(app: HttpApp, { folder, delivery }: DeliveryOptions): 
       schema: {
         tags,
         summary: "Download the agent's manifest for `kubectl apply`; no credentials",
-        response: { 200: { description: 'The manifest.', content: { 'application/yaml': { schema: HAS_BYTES } } } },
+        response: { 200: { description: 'The manifest', content: { 'application/yaml': { schema: HAS_BYTES } } } },
       },
     },
     async (_request, reply) => {
@@ -100,7 +100,7 @@ function addImageRoute(app: HttpApp, { delivery: { images }, sender }: DeliveryO
             description: 'Architecture, as `uname -m` prints it',
           }),
         }),
-        response: { 200: { description: 'The archive.', content: { 'application/x-tar': { schema: HAS_BYTES } } } },
+        response: { 200: { description: 'The archive', content: { 'application/x-tar': { schema: HAS_BYTES } } } },
       },
     },
     async (request, reply) => {

@@ -68,7 +68,7 @@ function addManifestRoute(app: HttpApp, { images }: RegistryOptions): void {
         tags,
         summary: "Get the manifest of the agent's image; no credentials",
         params: Type.Object({ name, reference }),
-        response: { 200: { description: 'The manifest.', content: { 'application/json': { schema: HAS_BYTES } } } },
+        response: { 200: { description: 'The manifest', content: { 'application/json': { schema: HAS_BYTES } } } },
       },
     },
     async (request, reply) => {
@@ -90,7 +90,7 @@ function addBlobRoute(app: HttpApp, { images, sender }: RegistryOptions): void {
         summary: "Download a layer or the configuration of the agent's image; no credentials",
         params: Type.Object({ name, digest }),
         response: {
-          200: { description: 'The bytes.', content: { 'application/octet-stream': { schema: HAS_BYTES } } },
+          200: { description: 'The bytes', content: { 'application/octet-stream': { schema: HAS_BYTES } } },
         },
       },
     },

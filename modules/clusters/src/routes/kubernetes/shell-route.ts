@@ -131,7 +131,7 @@ export class ShellRoute implements UpgradeRoute {
   async drain(): Promise<void> {
     this.#stopping.abort();
     const sessions = [...this.#sessions];
-    for (const session of sessions) session.close(TERMINAL_CLOSE_CODES.restarting, 'the platform restarts');
+    for (const session of sessions) session.close(TERMINAL_CLOSE_CODES.restarting, 'the platform is restarting');
     await Promise.all(sessions.map((session) => session.over));
   }
 

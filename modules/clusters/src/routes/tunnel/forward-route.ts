@@ -44,7 +44,7 @@ export function createForwardRoute(options: ForwardRouteOptions): UpgradeRoute {
     handle: async (upgrade) => {
       const asked = parseAsked(upgrade);
       if (!acceptor.wants(upgrade.request)) {
-        const reason = 'svc-mux/1, or a WebSocket with the subprotocol svc-mux.1, is needed';
+        const reason = 'svc-mux/1, or a WebSocket with the subprotocol svc-mux.1, is required';
         throw clusterErrors.INVALID_REQUEST({ details: { field: 'Upgrade', reason } });
       }
       const caller = await access.authorize(upgrade.request, asked, upgrade.client);

@@ -39,7 +39,7 @@ export function createTunnelRoute(options: TunnelRouteOptions): UpgradeRoute {
       if (tunnels.draining) throw clusterErrors.SHUTTING_DOWN({ headers: { 'retry-after': '1' } });
       const { cluster, tokenHash } = await authenticate(upgrade);
       if (!acceptor.wants(upgrade.request)) {
-        const reason = 'svc-mux/1, or a WebSocket with the subprotocol svc-mux.1, is needed';
+        const reason = 'svc-mux/1, or a WebSocket with the subprotocol svc-mux.1, is required';
         throw clusterErrors.INVALID_REQUEST({ details: { field: 'Upgrade', reason } });
       }
       const transport = acceptor.accept(upgrade);

@@ -97,7 +97,7 @@ export class AcmeSession {
 }
 
 export function unexpected(what: string): Error {
-  const reason = `the certificate authority answered something else than RFC 8555 says: ${what}`;
+  const reason = `unexpected response from the certificate authority (RFC 8555): ${what}`;
   return storeErrors.CertificateUnavailable({ details: { reason, problem: 'authority_answer_unreadable' } });
 }
 

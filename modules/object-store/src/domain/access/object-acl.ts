@@ -29,7 +29,7 @@ export function visibilityAttributes(
 ): { accessControlList?: string } {
   if (!isPublic) return {};
   if (!mayPublish) {
-    const reason = 'Only those who may configure the bucket make its objects public';
+    const reason = 'Making an object public requires permission to configure the bucket';
     throw storeErrors.AccessDenied({ details: { field: 'public', reason } });
   }
   if (ownership === 'BucketOwnerEnforced') throw storeErrors.AccessControlListNotSupported();

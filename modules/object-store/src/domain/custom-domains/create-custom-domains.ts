@@ -71,7 +71,7 @@ function readNetworks(networks: readonly string[]): BlockList {
     const length = Number(bits);
     if (family === 0 || bits === '' || !Number.isInteger(length) || length < 0 || length > (family === 4 ? 32 : 128)) {
       throw storeErrors.InvalidArgument({
-        details: { reason: `object_store.custom_domains.proxy_networks: ${network} is no network` },
+        details: { reason: `object_store.custom_domains.proxy_networks: ${network} is not a network` },
       });
     }
     list.addSubnet(address, length, family === 4 ? 'ipv4' : 'ipv6');

@@ -35,16 +35,16 @@ const acmeSchema = Type.Object(
         pattern: '^https://',
         description:
           "ACME directory URL of the certificate authority (RFC 8555); setting it accepts the authority's terms of " +
-          'service. Without it, the platform issues no certificates and a proxy must terminate TLS.',
+          'service. Without it, the platform issues no certificates and a proxy must terminate TLS',
       }),
     ),
     ca_file: Type.Optional(
       Type.String({ description: "CA certificates (PEM) for the directory; defaults to the machine's" }),
     ),
     email: Type.Optional(Type.String({ maxLength: 254, description: 'Contact email for the certificate authority' })),
-    orders_per_hour: Type.Integer({ minimum: 1, default: 60, description: 'Maximum certificate orders per hour.' }),
+    orders_per_hour: Type.Integer({ minimum: 1, default: 60, description: 'Maximum certificate orders per hour' }),
   },
-  { default: {}, additionalProperties: false, description: 'Certificates of custom domains.' },
+  { default: {}, additionalProperties: false, description: 'Certificates of custom domains' },
 );
 
 /** The `object_store.custom_domains` section of the configuration. */
@@ -54,35 +54,36 @@ export const customDomainsConfigSchema = Type.Object(
       Type.String({
         description:
           'Domain of the CNAME targets; defaults to `cname.` plus the first entry of object_store.domains. All its ' +
-          'subdomains must resolve to this platform.',
+          'subdomains must resolve to this platform',
       }),
     ),
     resolvers: Type.Array(Type.String(), {
       default: [],
       maxItems: 8,
-      description: "DNS servers to query, as `ADDRESS` or `ADDRESS:PORT`; defaults to the machine's.",
+      description: "DNS servers to query, as `ADDRESS` or `ADDRESS:PORT`; defaults to the machine's",
     }),
-    http_port: port('HTTP port for custom domains and ACME challenges (80 in production); off by default.'),
-    https_port: port('HTTPS port for custom domains (443 in production); off by default, 0 = any free port.'),
+    http_port: port('HTTP port for custom domains and ACME challenges (80 in production); off by default'),
+    https_port: port('HTTPS port for custom domains (443 in production); off by default, 0 = any free port'),
     https_redirect: Type.Boolean({
       default: true,
-      description: 'Redirect HTTP requests to HTTPS if the domain has a certificate.',
+      description: 'Redirect HTTP requests to HTTPS if the domain has a certificate',
     }),
     https_redirect_port: Type.Integer({
       minimum: 1,
       maximum: 65_535,
       default: 443,
-      description: 'Public HTTPS port to redirect to.',
+      description: 'Public HTTPS port to redirect to',
     }),
     proxy_networks: Type.Array(Type.String(), {
       default: [...CLOUDFLARE],
       maxItems: 1_000,
-      description: 'Networks of proxies that terminate TLS; the status of a domain that resolves there says so.',
+      description:
+        'Networks of proxies that terminate TLS; domains that resolve to them get the status error `proxied`',
     }),
-    domains_per_bucket: Type.Integer({ minimum: 1, default: 100, description: 'Maximum custom domains per bucket.' }),
+    domains_per_bucket: Type.Integer({ minimum: 1, default: 100, description: 'Maximum custom domains per bucket' }),
     acme: acmeSchema,
   },
-  { default: {}, additionalProperties: false, description: 'Host names of users that serve a bucket.' },
+  { default: {}, additionalProperties: false, description: 'Custom domains of buckets' },
 );
 
 export type CustomDomainsConfig = Static<typeof customDomainsConfigSchema>;

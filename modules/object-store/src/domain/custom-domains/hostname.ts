@@ -35,7 +35,7 @@ function toAscii(input: string): string {
   if (trimmed.includes('*')) throw invalid('is a wildcard');
   if (trimmed.length > 1_024) throw invalid('is not a valid DNS name');
   if (isIP(trimmed.replace(/^\[(.*)\]$/, '$1')) !== 0) throw invalid('is an address');
-  if (NOT_IN_A_NAME.test(trimmed)) throw invalid('must be a name alone, such as files.example.com');
+  if (NOT_IN_A_NAME.test(trimmed)) throw invalid('must be only a name, such as files.example.com');
   const name = domainToASCII(trimmed.replace(/\.$/, ''));
   if (name === '') throw invalid('is not a valid DNS name');
   return name.toLowerCase();

@@ -8,22 +8,22 @@ export const notificationsConfigSchema = Type.Object(
       maxItems: 1_000,
       description:
         'Non-public networks that webhooks may reach, such as `10.0.0.0/8` or `127.0.0.0/8`. Anyone who can ' +
-        'configure a bucket can reach them.',
+        'configure a bucket can reach them',
     }),
-    timeout_seconds: Type.Integer({ minimum: 1, maximum: 20, default: 10, description: 'Timeout of one delivery.' }),
+    timeout_seconds: Type.Integer({ minimum: 1, maximum: 20, default: 10, description: 'Timeout of one delivery' }),
     retry_seconds: Type.Integer({
       minimum: 1,
       maximum: 3_600,
       default: 5,
       description:
-        'First delay before a failed event is sent again; the delay doubles with each attempt, up to an hour.',
+        'First delay before a failed event is sent again; the delay doubles with each attempt, up to an hour',
     }),
     give_up_seconds: Type.Integer({
       minimum: 1,
       default: 86_400,
-      description: 'Time after which an undelivered event fails; it stays visible and can be redelivered.',
+      description: 'Time after which an undelivered event fails; it stays visible and can be redelivered',
     }),
-    keep_failed_days: Type.Integer({ minimum: 0, default: 7, description: 'Days that failed events are kept.' }),
+    keep_failed_days: Type.Integer({ minimum: 0, default: 7, description: 'Days that failed events are kept' }),
   },
-  { default: {}, additionalProperties: false, description: 'Webhooks for changes of objects.' },
+  { default: {}, additionalProperties: false, description: 'Webhooks for changes of objects' },
 );

@@ -57,11 +57,11 @@ export class KeyRing {
   /** Throws `MasterKeyInvalid` for data that was not sealed with a key of this store. */
   async open(sealed: string, context: string): Promise<string> {
     const id = parseStoreKey(sealed);
-    if (id === null) throw doesNotOpen('does not open a stored secret');
+    if (id === null) throw doesNotOpen('does not decrypt a stored secret');
     if (id === 0) return this.#deps.legacy.open(sealed, context);
     const key = await this.#unwrap(id);
     const opened = openBytes(key, Buffer.from(sealed.slice(sealed.lastIndexOf(':') + 1), 'base64'), context);
-    if (opened === null) throw doesNotOpen('does not open a stored secret');
+    if (opened === null) throw doesNotOpen('does not decrypt a stored secret');
     return opened.toString('utf8');
   }
 

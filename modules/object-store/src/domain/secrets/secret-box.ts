@@ -37,5 +37,5 @@ export class SecretBox {
 }
 
 function cannotOpen(): Error {
-  return storeErrors.MasterKeyInvalid({ details: { reason: 'does not open a stored secret' } });
+  return storeErrors.MasterKeyInvalid({ details: { reason: 'does not decrypt a stored secret' } });
 }

@@ -8,10 +8,10 @@ export const usageConfigSchema = Type.Object(
       maximum: 3_600,
       default: 60,
       description:
-        'Interval at which storage and traffic are recorded. A crash loses at most this much of the request and byte counts.',
+        'Interval at which storage and traffic are recorded. A crash loses at most this much of the request and byte counts',
     }),
-    hourly_days: Type.Integer({ minimum: 1, default: 31, description: 'Days that hourly usage is kept.' }),
-    daily_days: Type.Integer({ minimum: 1, default: 400, description: 'Days that daily usage is kept.' }),
+    hourly_days: Type.Integer({ minimum: 1, default: 31, description: 'Days that hourly usage is kept' }),
+    daily_days: Type.Integer({ minimum: 1, default: 400, description: 'Days that daily usage is kept' }),
   },
-  { default: {}, additionalProperties: false, description: 'Usage over time.' },
+  { default: {}, additionalProperties: false, description: 'Usage over time' },
 );

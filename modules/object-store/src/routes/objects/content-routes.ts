@@ -103,9 +103,9 @@ function registerDownload(app: HttpApp, { services }: ManagementDeps): void {
         inline: Type.Optional(Type.Union([Type.Literal('0'), Type.Literal('1')])),
       }),
       response: {
-        200: { description: 'The object.', content: { '*/*': { schema: HAS_BYTES } } },
-        206: { description: 'The requested range.', content: { '*/*': { schema: HAS_BYTES } } },
-        304: { description: 'Not modified.', type: 'null' },
+        200: { description: 'The object', content: { '*/*': { schema: HAS_BYTES } } },
+        206: { description: 'The requested range', content: { '*/*': { schema: HAS_BYTES } } },
+        304: { description: 'Not modified', type: 'null' },
       },
     },
     handler: async (request, reply) => {

@@ -11,7 +11,7 @@ import { bucketParams, closed, createEnvelopeSchema, TAGS, teamQuery } from '../
 import { originOf } from './event-origin.ts';
 
 const folderBody = Type.Object(
-  { path: Type.String({ minLength: 1, maxLength: 1_024, description: 'A trailing `/` is added if missing.' }) },
+  { path: Type.String({ minLength: 1, maxLength: 1_024, description: 'A trailing `/` is added if missing' }) },
   closed,
 );
 

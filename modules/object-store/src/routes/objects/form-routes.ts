@@ -118,14 +118,15 @@ class UploadForm {
   field(name: string, value: string): void {
     const known = FIELDS.find((field) => field === name);
     if (known === undefined) throw malformed(name.slice(0, 100), 'is unknown');
-    if (this.#fields[known] !== undefined) throw malformed(name, 'stands there twice');
+    if (this.#fields[known] !== undefined) throw malformed(name, 'appears twice');
     this.#fields[known] = value;
   }
 
   async file({ field, name, contentType: sentType, content }: FormFile): Promise<void> {
-    if (field !== 'file') throw malformed(field.slice(0, 100), 'cannot be a file; name file fields `file`');
+    if (field !== 'file') throw malformed(field.slice(0, 100), 'cannot be a file; use the field name `file` for files');
     const { key, prefix, content_type: givenType, cache_control: cacheControl } = this.#fields;
-    if (key !== undefined && this.prepared.length > 0) throw malformed('key', 'names one file; use prefix for several');
+    if (key !== undefined && this.prepared.length > 0)
+      throw malformed('key', 'is for one file; use prefix for several');
     const objectKey = key ?? `${prefix ?? ''}${name}`;
     if (objectKey === '' || (key === undefined && name === '')) throw malformed('file', 'has no name');
     assertObjectKey(objectKey);

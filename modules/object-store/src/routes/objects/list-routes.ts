@@ -8,9 +8,9 @@ import { bucketParams, createEnvelopeSchema, createQuerySchema, TAGS } from '../
 import { keyText, listingView, versionsView } from './object-schemas.ts';
 import { toObjectView } from './object-view.ts';
 
-const cursor = Type.Optional(Type.String({ minLength: 1, maxLength: 4_096, description: 'From the previous page.' }));
+const cursor = Type.Optional(Type.String({ minLength: 1, maxLength: 4_096, description: 'From the previous page' }));
 const prefix = Type.Optional(Type.String({ maxLength: 1_024 }));
-const delimiter = Type.Optional(Type.String({ maxLength: 16, description: 'Typically `/`.' }));
+const delimiter = Type.Optional(Type.String({ maxLength: 16, description: 'Typically `/`' }));
 
 /** Lists objects as folders, and the versions of one object or many. */
 export function registerListRoutes(app: HttpApp, { services, cursors }: ManagementDeps): void {
@@ -59,7 +59,7 @@ export function registerListRoutes(app: HttpApp, { services, cursors }: Manageme
       schema: {
         ...route,
         summary: 'List versions and delete markers, newest first within each key',
-        description: '`key` lists one object; otherwise all keys below `prefix` are listed.',
+        description: '`key` lists one object; otherwise all keys below `prefix` are listed',
         querystring: createQuerySchema({ key: Type.Optional(keyText), prefix, delimiter, cursor, limit }),
         response: { 200: createEnvelopeSchema(versionsView) },
       },

@@ -7,7 +7,7 @@ export const versionIdText = Type.String({ minLength: 1, maxLength: 128 });
 export const metadataRecord = Type.Record(
   Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$" }),
   Type.String({ maxLength: 2_048 }),
-  { maxProperties: 100, description: 'Stored with the object and returned as `x-amz-meta-*`.' },
+  { maxProperties: 100, description: 'Stored with the object and returned as `x-amz-meta-*`' },
 );
 /** A header value. The pattern excludes line breaks, which would start another header. */
 const headerText = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: '^[ -~]+$' });
@@ -17,12 +17,12 @@ export const cacheControlText = headerText(255);
 export const objectView = Type.Object({
   key: Type.String(),
   size: Type.Integer(),
-  etag: Type.String({ description: 'Without quotes.' }),
+  etag: Type.String({ description: 'Without quotes' }),
   last_modified: timestamp,
   content_type: Type.String(),
   storage_class: Type.String(),
   version_id: nullableText,
-  public: Type.Boolean({ description: 'Whether the object is public, regardless of the bucket’s default.' }),
+  public: Type.Boolean({ description: 'Whether the object is public, regardless of the bucket’s default' }),
 });
 
 export const storedView = Type.Object({
@@ -33,7 +33,7 @@ export const storedView = Type.Object({
   checksum_crc64nvme: nullableText,
   content_type: Type.String(),
   last_modified: timestamp,
-  url: Type.String({ description: 'URL of the object; works without credentials if the object is public.' }),
+  url: Type.String({ description: 'URL of the object; works without credentials if the object is public' }),
 });
 
 export const listingView = Type.Object({
@@ -98,10 +98,10 @@ export const presignBody = Type.Object(
     key: Type.Optional(keyText),
     keys: Type.Optional(Type.Array(keyText, { minItems: 1, maxItems: 100 })),
     method: Type.Optional(presignMethod),
-    expires_in: Type.Optional(Type.Integer({ minimum: 1, maximum: 604_800, description: 'Seconds; 900 by default.' })),
+    expires_in: Type.Optional(Type.Integer({ minimum: 1, maximum: 604_800, description: 'Seconds; 900 by default' })),
     content_type: Type.Optional(contentTypeText),
     content_length: Type.Optional(Type.Integer({ minimum: 0 })),
-    if_none_match: Type.Optional(Type.Boolean({ description: 'Fail the upload if the key exists.' })),
+    if_none_match: Type.Optional(Type.Boolean({ description: 'Fail the upload if the key exists' })),
     version_id: Type.Optional(versionIdText),
     multipart: Type.Optional(
       Type.Object(
@@ -121,7 +121,7 @@ const presigned = {
   key: Type.String(),
   url: Type.String(),
   method: Type.String(),
-  headers: Type.Record(Type.String(), Type.String(), { description: 'Headers to send unchanged.' }),
+  headers: Type.Record(Type.String(), Type.String(), { description: 'Headers to send unchanged' }),
   expires_at: timestamp,
 };
 export const presignedUrl = Type.Object(presigned);
@@ -147,7 +147,7 @@ export const startUploadBody = Type.Object(
     metadata: Type.Optional(metadataRecord),
     public: Type.Optional(Type.Boolean()),
     size: Type.Optional(
-      Type.Integer({ minimum: 0, description: 'Total bytes, if known; used to recommend a part size.' }),
+      Type.Integer({ minimum: 0, description: 'Total bytes, if known; used to recommend a part size' }),
     ),
   },
   closed,
@@ -181,7 +181,7 @@ export const completeBody = Type.Union([
             { partNumber: Type.Integer({ minimum: 1, maximum: 10_000 }), etag: Type.String({ maxLength: 128 }) },
             closed,
           ),
-          { minItems: 1, maxItems: 10_000, description: 'Default: all uploaded parts.' },
+          { minItems: 1, maxItems: 10_000, description: 'Default: all uploaded parts' },
         ),
       ),
     },

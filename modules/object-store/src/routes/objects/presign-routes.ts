@@ -121,7 +121,7 @@ function readWanted(
   if ((key === undefined) === (keys === undefined)) throw invalid('key', 'either `key` or `keys` is required');
   if (expiresSeconds > mostSeconds) throw invalid('expires_in', `must be at most ${mostSeconds}`);
   if (body.multipart !== undefined && (key === undefined || method !== 'PUT')) {
-    throw invalid('multipart', 'needs one `key` and the method PUT');
+    throw invalid('multipart', 'requires one `key` and the method PUT');
   }
   const isUpload = method === 'PUT';
   for (const field of ['content_type', 'content_length', 'if_none_match'] as const) {

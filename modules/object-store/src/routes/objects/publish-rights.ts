@@ -33,6 +33,6 @@ export async function assertMayComplete(
   if (accessControlList === undefined) return;
   const shares = sharesWithOthers(parseAcl(accessControlList), bucket.workspaceUuid);
   if (!shares || (await mayPublish(shares, request, deps))) return;
-  const reason = 'Only those who may configure the bucket complete an upload that lets others in';
+  const reason = 'Completing an upload whose ACL grants access to others requires permission to configure the bucket';
   throw storeErrors.AccessDenied({ details: { reason } });
 }

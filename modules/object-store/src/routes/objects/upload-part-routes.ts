@@ -78,7 +78,7 @@ function registerPartList(app: HttpApp, { services }: ManagementDeps): void {
         summary: 'List the uploaded parts, to resume an upload',
         params: uploadParams,
         querystring: createQuerySchema({
-          cursor: Type.Optional(Type.Integer({ minimum: 0, description: 'Part number to continue after.' })),
+          cursor: Type.Optional(Type.Integer({ minimum: 0, description: 'Part number to continue after' })),
           limit: Type.Optional(Type.Integer({ minimum: 1, maximum: mostParts })),
         }),
         response: { 200: createEnvelopeSchema(partsView) },

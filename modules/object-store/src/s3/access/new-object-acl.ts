@@ -76,7 +76,7 @@ function assertMayShare(caller: Caller, acl: AccessControlList, bucket: BucketRe
   if (caller.accessKeyId === null || !sharesWithOthers(acl, bucket.workspaceUuid)) return;
   if (mayDo(caller, 'bucket:update', bucket.name)) return;
   throw storeErrors.AccessDenied({
-    details: { reason: 'An ACL that lets others in needs a key with admin permission' },
+    details: { reason: 'An ACL that grants access to others requires a key with admin permission' },
   });
 }
 

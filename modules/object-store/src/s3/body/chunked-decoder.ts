@@ -96,7 +96,7 @@ export class ChunkedDecoder {
 
   /** Reads up to the line feed or the end of the chunk. Returns the next position. */
   #readLine(chunk: Buffer, start: number): number {
-    if (this.#state === 'done') throw malformed('there is something after the last chunk');
+    if (this.#state === 'done') throw malformed('there is data after the last chunk');
     const feed = chunk.indexOf(LINE_FEED, start);
     const end = feed === -1 ? chunk.length : feed + 1;
     this.#line += chunk.toString('latin1', start, end);
@@ -116,14 +116,14 @@ export class ChunkedDecoder {
         this.#beginChunk(line);
         return;
       case 'data-end':
-        if (line !== '') throw malformed('a chunk is longer than it said');
+        if (line !== '') throw malformed('a chunk is longer than its declared size');
         this.#state = 'size';
         return;
       case 'trailer':
         this.#trailerLine(line);
         return;
       default:
-        throw malformed('there is something after the last chunk');
+        throw malformed('there is data after the last chunk');
     }
   }
 
@@ -161,7 +161,7 @@ export class ChunkedDecoder {
       this.#state = 'done';
       return;
     }
-    if (line.includes('\r')) throw malformed('a carriage return in the midst of a line');
+    if (line.includes('\r')) throw malformed('a carriage return within a line');
     const colon = line.indexOf(':');
     const name = line.slice(0, Math.max(colon, 0)).trim().toLowerCase();
     if (name === '' || this.trailer.has(name)) throw storeErrors.MalformedTrailerError();

@@ -32,7 +32,7 @@ async function pumpLast(form: FormReader, sizeBytes: number, consume: ContentCon
 }
 
 function notLast(): Error {
-  const reason = 'A large file must be the last field of the form, which ends with a line break';
+  const reason = 'A large file must be the last field of the form, and the form must end with a line break';
   return storeErrors.InvalidArgument({ details: { reason, field: 'file' } });
 }
 

@@ -68,7 +68,7 @@ const createBucket: ServiceHandler = async (context) => {
   const configures = access.length > 0 || tags !== null || objectLock;
   if (configures && !mayDo(caller, 'bucket:update', name)) {
     throw storeErrors.AccessDenied({
-      details: { reason: 'A bucket with an ACL, ownership, object lock or tags needs a key with admin permission' },
+      details: { reason: 'A bucket with an ACL, ownership, object lock or tags requires a key with admin permission' },
     });
   }
   const bucket = await createOrRefuse(context, { name, access, objectLock });

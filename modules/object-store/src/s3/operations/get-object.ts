@@ -179,7 +179,7 @@ function contentRange(range: ReadRange, sizeBytes: number): string {
  */
 function headerText(value: string): string {
   if (/[^\t\P{Cc}\u0080-\u009F]/u.test(value)) {
-    throw storeErrors.InvalidArgument({ details: { reason: 'A response header holds a control character' } });
+    throw storeErrors.InvalidArgument({ details: { reason: 'A response header contains a control character' } });
   }
   return Buffer.from(value).toString('latin1');
 }

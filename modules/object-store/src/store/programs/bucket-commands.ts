@@ -101,7 +101,7 @@ function bucketNotEmpty(keepsVersions: boolean): Error {
 export function* softDeleteBucket(input: Command<'softDeleteBucket'>): Program<BucketRecord> {
   yield* lock(`bucket/${input.bucketId}`);
   if (yield* holdsLocked(input.bucketId, input.nowMs)) {
-    throw storeErrors.InvalidBucketState({ details: { reason: 'it holds versions that object lock protects' } });
+    throw storeErrors.InvalidBucketState({ details: { reason: 'it has versions that object lock protects' } });
   }
   const [row] = yield* change(
     `update bucket set state = 'soft-deleted', deleted_at_ms = ?, purge_at_ms = ?

@@ -143,7 +143,7 @@ export class UploadStore implements TemplateFiles {
   /** Both parts are checked, so that neither is a path. */
   #file(workspaceUuid: string, name: string): string {
     if (!NAME.test(name) || !NAME.test(workspaceUuid)) {
-      throw sandboxErrors.INVALID_FIELD({ details: { field: 'hash', reason: 'is not the name of files' } });
+      throw sandboxErrors.INVALID_FIELD({ details: { field: 'hash', reason: 'must be the SHA-256 of an archive' } });
     }
     return join(this.#options.folder, workspaceUuid, name);
   }

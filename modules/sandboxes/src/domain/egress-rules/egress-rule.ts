@@ -57,10 +57,11 @@ export interface EgressRuleFault {
 /** Checks and normalizes a rule, whose fields have the lengths and characters of the schema. */
 export function parseEgressRule(given: GivenEgressRule): EgressRule | EgressRuleFault {
   const host = egressHost(given.host);
-  if (host === null) return { field: 'host', reason: 'is neither a host name nor *. with one' };
+  if (host === null) return { field: 'host', reason: 'is not a host name, or *. and a host name' };
   const header = given.header?.toLowerCase() ?? null;
   const query = given.query ?? null;
-  if ((header === null) === (query === null)) return { field: 'header', reason: 'or query is required, and not both' };
+  if ((header === null) === (query === null))
+    return { field: 'header', reason: 'exactly one of header and query is required' };
   if (header !== null && RESERVED_HEADERS.has(header)) return { field: 'header', reason: `must not be ${header}` };
   const template = given.template ?? VALUE_MARK;
   if (template.split(VALUE_MARK).length !== 2) return { field: 'template', reason: `must contain ${VALUE_MARK} once` };

@@ -9,7 +9,7 @@ const MAX_PATH_BYTES = 4096;
 export function filePath(given: string, home: string): string {
   const path = given.startsWith('/') ? given : `${home.replace(/\/$/, '')}/${given}`;
   if (given === '') throw invalid('it is empty');
-  if (path.includes('\0')) throw invalid('it holds a NUL byte');
+  if (path.includes('\0')) throw invalid('it contains a NUL byte');
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) throw invalid(`it has more than ${MAX_PATH_BYTES} bytes`);
   return path;
 }

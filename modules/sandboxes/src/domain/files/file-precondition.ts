@@ -30,8 +30,8 @@ const MAX_TAGS = 32;
 export function parsePrecondition(headers: PreconditionHeaders): FilePrecondition | undefined {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
   if (ifNoneMatch !== undefined) {
-    if (ifNoneMatch.trim() !== '*') throw invalid('If-None-Match', 'of a write is *');
-    if (ifMatch !== undefined) throw invalid('If-None-Match', 'does not go together with If-Match');
+    if (ifNoneMatch.trim() !== '*') throw invalid('If-None-Match', 'must be * for a write');
+    if (ifMatch !== undefined) throw invalid('If-None-Match', 'cannot be combined with If-Match');
     return { absent: true };
   }
   if (ifMatch === undefined) return undefined;

@@ -78,6 +78,6 @@ export function parsePrefix(prefix: string, field: string): string {
   const names = (prefix.endsWith('/') ? prefix.slice(0, -1) : prefix).split('/');
   const isPath = names.every((name) => name !== '' && name !== '.' && name !== '..' && Buffer.byteLength(name) <= 255);
   if (isPath && !prefix.includes('\0') && Buffer.byteLength(prefix) <= 512) return `${names.join('/')}/`;
-  const reason = 'must be a path such as data/2026, without . and .. and a slash at the beginning';
+  const reason = 'must be a path such as data/2026, without ., .. or a leading slash';
   throw sandboxErrors.INVALID_FIELD({ details: { field, reason } });
 }

@@ -133,7 +133,7 @@ export class MountService {
   /** Deletes a bucket that a fork which failed made or was about to make, unless a sandbox mounts it. */
   async removeFork({ workspaceUuid, name, sourceName }: Omit<ForkCopy, 'id' | 'kind'>): Promise<void> {
     const { buckets, repository } = this.#deps;
-    if (buckets === null) throw new Error('the object store is switched off'); // it is tried again at the next start
+    if (buckets === null) throw new Error('the object store is disabled'); // it is tried again at the next start
     const bucketId = await buckets.find(workspaceUuid, name);
     if (bucketId !== null && (await repository.mountsBucket(workspaceUuid, bucketId))) return;
     await buckets.discardFork({ workspaceUuid, bucketName: name, sourceName });
@@ -153,7 +153,7 @@ export class MountService {
   async #authorize(workspaceUuid: string, mount: BucketMount, index: number): Promise<BucketMount> {
     const { buckets } = this.#deps;
     if (buckets === null) {
-      const details = { field: 'mounts', reason: 'the object store is switched off' };
+      const details = { field: 'mounts', reason: 'the object store is disabled' };
       throw sandboxErrors.MOUNTS_UNAVAILABLE({ details });
     }
     const field = `mounts[${index}]`;

@@ -104,7 +104,7 @@ export class BuildSandbox {
         signal,
       );
       if (end.error !== null) throw new BuildFault(end.error.message);
-      if (end.timedOut && !signal.aborted) throw new BuildFault('the time of the build is over');
+      if (end.timedOut && !signal.aborted) throw new BuildFault('the build exceeded its time limit');
       return end.exitCode;
     } catch (error) {
       // Fields of a request that the owner of the build never wrote.

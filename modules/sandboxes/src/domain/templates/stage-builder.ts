@@ -225,6 +225,6 @@ const refuse: Refuse = (reason) => new BuildFault(reason);
 function parsePort(text: string): number {
   const port = /^(\d{1,5})(?:\/(?:tcp|udp))?$/i.exec(text)?.[1];
   if (port === undefined || Number(port) < 1 || Number(port) > 65_535)
-    throw new BuildFault(`${text.slice(0, 40)} is no port`);
+    throw new BuildFault(`${text.slice(0, 40)} is not a port`);
   return Number(port);
 }

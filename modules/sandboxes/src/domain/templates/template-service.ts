@@ -80,7 +80,7 @@ export class TemplateService {
     const { context, repository } = this.#deps;
     const parsed = parseTemplateName(name);
     if (parsed === null) {
-      const reason = 'takes lower-case letters, digits, ., _ and -, and a tag after a colon';
+      const reason = 'can only contain lowercase letters, digits, ., _ and -, and a tag after a colon';
       throw sandboxErrors.INVALID_FIELD({ details: { field: 'name', reason } });
     }
     assertTags(tags);
@@ -365,6 +365,6 @@ function assertTags(tags: readonly string[]): void {
   const pattern = new RegExp(TEMPLATE_TAG_PATTERN);
   const index = tags.findIndex((tag) => !pattern.test(tag));
   if (index === -1) return;
-  const reason = 'takes letters, digits, ., _ and -';
+  const reason = 'can only contain letters, digits, ., _ and -';
   throw sandboxErrors.INVALID_FIELD({ details: { field: `tags[${index}]`, reason } });
 }

@@ -12,7 +12,7 @@ it('reads the user of a command', () => {
 });
 
 it.each([
-  ['user=web', 'user', 'needs a command, in cmd'],
+  ['user=web', 'user', 'requires a command (cmd)'],
   [`cmd=WyJpZCJd&user=${'u'.repeat(65)}`, 'user', 'has more than 64 characters'],
   ['cmd=WyJpZCJd&session=a', 'session', 'is for shells, not for a command'],
   ['resumes=0123456789abcdef', 'resumes', 'needs a session'],

@@ -77,7 +77,7 @@ export function parseTerminalRequest(url: URL): TerminalRequest {
 
 function parseUser(user: string | null, command: string | null): string | null {
   if (user === null) return null;
-  if (command === null) throw invalid('user', 'needs a command, in cmd');
+  if (command === null) throw invalid('user', 'requires a command (cmd)');
   if (user.length > MAX_USER_CHARACTERS) throw invalid('user', `has more than ${MAX_USER_CHARACTERS} characters`);
   return ['root', '0', ''].includes(user) ? null : user;
 }
@@ -89,7 +89,7 @@ function parseSession(query: URLSearchParams): SessionWish | null {
     if (alone === undefined) return null;
     throw invalid(alone, 'needs a session');
   }
-  if (!SESSION_NAME.test(name)) throw invalid('session', 'has 1 to 64 letters, digits, _, . and -');
+  if (!SESSION_NAME.test(name)) throw invalid('session', 'must be 1 to 64 letters, digits, _, . and -');
   const mode = query.get('mode') ?? 'rw';
   if (mode !== 'rw' && mode !== 'ro') throw invalid('mode', 'is neither rw nor ro');
   const replay = query.get('replay') ?? 'screen';
@@ -145,7 +145,7 @@ function parseCommand(text: string): string[] {
     throw invalid('cmd', 'is not the base64url of a JSON array');
   }
   if (!Array.isArray(value) || value.length === 0 || !value.every((item) => typeof item === 'string')) {
-    throw invalid('cmd', 'is not a JSON array of strings with at least one');
+    throw invalid('cmd', 'must be a JSON array of at least one string');
   }
   if (value.some((item) => item.includes('\0'))) throw invalid('cmd', 'must not contain NUL');
   return value;

@@ -190,7 +190,7 @@ function networkOf(
 
 function assertSupported(body: CreateSandbox & Readonly<Record<string, unknown>>): void {
   const unknown = Object.keys(body).find((name) => !KNOWN_FIELDS.has(name) && isGiven(body[name]));
-  if (unknown !== undefined) throw unsupported(`The field ${unknown}`, 'leave it out');
+  if (unknown !== undefined) throw unsupported(`The field ${unknown}`, 'omit it');
   if (body.autoResume?.enabled === true && onExpiryOf(body) !== 'pause') {
     const reason = 'needs autoPause, with its memory';
     throw sandboxErrors.INVALID_FIELD({ details: { field: 'autoResume', reason } });
@@ -205,7 +205,7 @@ export function assertKnownNetwork(
   path: string,
 ): void {
   const other = Object.keys(network).find((name) => !known.has(name) && isGiven(network[name]));
-  if (other !== undefined) throw unsupported(`The field ${path}${other}`, 'leave it out');
+  if (other !== undefined) throw unsupported(`The field ${path}${other}`, 'omit it');
 }
 
 function isGiven(value: unknown): boolean {

@@ -29,7 +29,7 @@ export function egressOf(
     const range = egressRange(each);
     if (range !== null) return [range];
     if (isIPv6(each.split('/', 1)[0] ?? '')) return [];
-    const reason = 'is no IP address or range';
+    const reason = 'is not an IP address or range';
     throw sandboxErrors.INVALID_FIELD({ details: { field: `${path}denyOut[${index}]`, reason } });
   });
   if (isOpen === false) denied.push(ALL_TRAFFIC);

@@ -62,7 +62,7 @@ export async function egressRulesOf(
   return parsed.map((rule) => {
     const secret = [rule.secret, rule.secret.toLowerCase()].find((name) => names.has(name));
     if (secret !== undefined) return { ...rule, secret };
-    const reason = `names the secret ${rule.secret}, which does not exist`;
+    const reason = `refers to the secret ${rule.secret}, which does not exist`;
     throw sandboxErrors.INVALID_FIELD({ details: { field: `${path}.${rule.host}`, reason } });
   });
 }

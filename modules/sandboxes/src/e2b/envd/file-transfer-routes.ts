@@ -139,7 +139,7 @@ async function uploadForm(files: SandboxFiles, request: FastifyRequest): Promise
   const uploaded: Uploaded[] = [];
   const texts: string[] = [];
   const pathFor = (name: string): string => {
-    if (path !== undefined && uploaded.length > 0) throw invalid('path', 'names one file, and the form has several');
+    if (path !== undefined && uploaded.length > 0) throw invalid('path', 'is for one file, but the form has several');
     const chosen = path ?? name;
     if (chosen === '') throw invalid('path', 'is missing');
     return chosen;
@@ -152,7 +152,7 @@ async function uploadForm(files: SandboxFiles, request: FastifyRequest): Promise
         texts.push(value); // a file without a name
       },
       file: async ({ field, name, content }) => {
-        if (field !== 'file') throw invalid(field.slice(0, 100), 'takes no file; the file is named `file`');
+        if (field !== 'file') throw invalid(field.slice(0, 100), 'cannot be a file; use the field name `file`');
         uploaded.push(await write(files, pathFor(name), attributes, content));
       },
     },

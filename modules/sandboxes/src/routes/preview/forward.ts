@@ -47,7 +47,7 @@ export function forwardRequest(forwarding: Forwarding & { readonly response: Ser
         response.writeHead(message.statusCode ?? 502, answer(message.headers));
         response.flushHeaders(); // start event streams and long polls at once
       } catch (cause) {
-        reject(sandboxErrors.PORT_UNREACHABLE({ details: { reason: 'its answer is no valid HTTP' }, cause }));
+        reject(sandboxErrors.PORT_UNREACHABLE({ details: { reason: 'its response is not valid HTTP' }, cause }));
         return;
       }
       message.pipe(response);
@@ -119,6 +119,6 @@ function renderHead(status: number, headers: OutgoingHttpHeaders): string {
 
 function noAnswer(cause: Error): Error {
   const code = 'code' in cause ? String(cause.code) : '';
-  const reason = code.startsWith('HPE_') ? 'its answer is no valid HTTP' : 'the connection ended before an answer';
+  const reason = code.startsWith('HPE_') ? 'its response is not valid HTTP' : 'the connection ended before an answer';
   return sandboxErrors.PORT_UNREACHABLE({ details: { reason }, cause });
 }

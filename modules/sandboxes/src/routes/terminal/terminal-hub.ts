@@ -121,7 +121,8 @@ export class TerminalHub implements UpgradeRoute {
     this.#closing = true;
     this.#cancelHeartbeat();
     const terminals = [...this.#open.keys()];
-    for (const terminal of terminals) void terminal.handOver(TERMINAL_CLOSE_CODES.restarting, 'the platform restarts');
+    for (const terminal of terminals)
+      void terminal.handOver(TERMINAL_CLOSE_CODES.restarting, 'the platform is restarting');
     const cancel = this.#options.clock.setTimer(() => {
       for (const terminal of terminals) terminal.terminate();
     }, CLOSE_GRACE_MS);
@@ -223,11 +224,11 @@ export class TerminalHub implements UpgradeRoute {
 
   /** Close code and reason for a terminal that lost its sandbox. */
   async #findClose(id: string): Promise<{ code: number; reason: string }> {
-    if (this.#closing) return { code: TERMINAL_CLOSE_CODES.restarting, reason: 'the platform restarts' };
+    if (this.#closing) return { code: TERMINAL_CLOSE_CODES.restarting, reason: 'the platform is restarting' };
     const sandbox = await this.#options.service.byId(id).catch(() => null);
     if (sandbox === null) return { code: TERMINAL_CLOSE_CODES.deleted, reason: 'the sandbox was deleted' };
     if (sandbox.status === 'stopped') return { code: TERMINAL_CLOSE_CODES.stopped, reason: 'the sandbox was stopped' };
-    return { code: TERMINAL_CLOSE_CODES.lost, reason: 'the sandbox went away' };
+    return { code: TERMINAL_CLOSE_CODES.lost, reason: 'the sandbox has stopped' };
   }
 }
 

@@ -51,7 +51,7 @@ export class DockerImages {
     if (entry === null) throw sandboxErrors.UNKNOWN_IMAGE({ details: { image: name } });
     const work = this.#running.get(entry.name) ?? this.#begin(entry);
     const late = (): Error =>
-      sandboxErrors.IMAGE_PULL_FAILED({ details: { image: name, reason: 'the Docker Engine is still getting it' } });
+      sandboxErrors.IMAGE_PULL_FAILED({ details: { image: name, reason: 'the Docker Engine is still pulling it' } });
     return unlessAborted(work, signal, late);
   }
 
@@ -123,7 +123,7 @@ export class DockerImages {
     complaint = (await ended) ?? complaint;
     const id = complaint === null ? await this.#find(`${IMAGE_REPOSITORY}:${tag}`, signal) : null;
     if (id !== null) return { id, settings };
-    const reason = `the Docker Engine did not take it: ${complaint ?? 'it is not there'}`;
+    const reason = `the Docker Engine refused it: ${complaint ?? 'it is not there'}`;
     // Delete a partial import, so that it is not found next time.
     await client.json('DELETE', `/images/${IMAGE_REPOSITORY}:${tag}`, { signal }).catch(() => undefined);
     throw sandboxErrors.IMAGE_PULL_FAILED({ details: { image: name, reason } });

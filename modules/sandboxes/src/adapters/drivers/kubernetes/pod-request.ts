@@ -230,6 +230,6 @@ export function imageReference(catalog: ImageCatalog, name: string): string {
     const reference = source.kind === 'registry' ? parseReference(source.reference) : null;
     if (reference !== null) return formatReference(reference);
   }
-  const reason = 'it has no registry source, and a cluster pulls images from registries only';
+  const reason = 'it has no registry source, and clusters pull images only from registries';
   throw sandboxErrors.IMAGE_PULL_FAILED({ details: { image: name, reason } });
 }
