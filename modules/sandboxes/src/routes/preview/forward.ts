@@ -27,6 +27,7 @@ interface Forwarding {
  */
 export function forwardRequest(forwarding: Forwarding & { readonly response: ServerResponse }): Promise<void> {
   const { request, response, port, target, headers, answer } = forwarding;
+  if (response.destroyed) return Promise.resolve(); // the client left, and `close` is not emitted again
   return new Promise((resolve, reject) => {
     const upstream = httpRequest({
       createConnection: () => port,
@@ -68,6 +69,10 @@ export function forwardUpgrade(
   forwarding: Forwarding & { readonly socket: Duplex; readonly head: Buffer },
 ): Promise<void> {
   const { request, socket, head, port, target, headers, answer } = forwarding;
+  if (socket.destroyed) {
+    port.destroy();
+    return Promise.resolve();
+  }
   return new Promise((resolve, reject) => {
     const upgrade = { connection: 'Upgrade', upgrade: request.headers.upgrade ?? '' };
     const upstream = httpRequest({

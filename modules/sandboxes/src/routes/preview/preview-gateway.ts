@@ -121,15 +121,17 @@ export class PreviewGateway {
     }
     request.socket.setTimeout(IDLE_MS);
     const leave = this.#enter(admission, request, () => response.destroy());
+    let port: PortSocket | undefined;
     try {
-      const { port, host } = await this.#dial(admission, response);
-      if (response.destroyed) port.destroy();
+      const dialed = await this.#dial(admission, response);
+      port = dialed.port;
       const { origin } = request.headers;
       const answer = (given: IncomingMessage['headers']): OutgoingHttpHeaders =>
         withEntry(responseHeaders(given, place, origin), entry);
-      const headers = await this.#requestHeaders(place, request, host);
+      const headers = await this.#requestHeaders(place, request, dialed.host);
       await forwardRequest({ request, response, port, target: admission.target, headers, answer });
     } finally {
+      port?.destroy();
       leave();
     }
   }
@@ -141,17 +143,20 @@ export class PreviewGateway {
     hold(admission.right); // any protocol: cut the connection when the right is lost
     const { owned, granted } = placeOfOwner(admission);
     if (await forward(owned, granted)) return;
+    if (socket.destroyed) return; // the client left, and `close` is not emitted again
     const leave = this.#enter(admission, request, () => socket.destroy());
     socket.once('close', leave);
+    let port: PortSocket | undefined;
     try {
-      const { port, host } = await this.#dial(admission, socket);
-      if (socket.destroyed) port.destroy();
-      const headers = await this.#requestHeaders(place, request, host);
+      const dialed = await this.#dial(admission, socket);
+      port = dialed.port;
+      const headers = await this.#requestHeaders(place, request, dialed.host);
       const answer = (given: IncomingMessage['headers']): OutgoingHttpHeaders =>
         withEntry(responseHeaders(given, place, request.headers.origin), this.#entryHeaders(admission, request));
       keepOpen(socket);
       await forwardUpgrade({ request, socket, head, port, target: admission.target, headers, answer });
     } catch (error) {
+      port?.destroy();
       leave();
       throw error;
     }
@@ -163,7 +168,8 @@ export class PreviewGateway {
     client: ServerResponse | Duplex,
   ): Promise<{ port: PortSocket; host: string | null }> {
     const gone = new AbortController();
-    client.once('close', () => gone.abort());
+    if (client.destroyed) gone.abort();
+    else client.once('close', () => gone.abort());
     const { connection, requestHost } = await this.#options.reach(claim.sandboxId, hasLink, gone.signal);
     const host = requestHost?.replaceAll('${PORT}', String(claim.port)) ?? null;
     return { port: await PortSocket.open(connection, claim.port), host };
