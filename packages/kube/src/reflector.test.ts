@@ -150,6 +150,18 @@ describe('the reflector', () => {
     },
   );
 
+  it.each([undefined, 'u'.repeat(2000), { uid: 1 }])('keeps no object whose name or uid is %j', async (uid) => {
+    const named = object('c', '3', '11');
+    const name = uid === undefined ? 'n'.repeat(2000) : 'c';
+    await server.say({
+      type: 'ADDED',
+      object: { ...named, metadata: { ...named.metadata, name, uid: uid as string } },
+    });
+    await waitFor(() => errors.length > 0);
+    expect(String(errors[0])).toContain('without a valid name');
+    expect(reflector.size).toBe(2);
+  });
+
   it('resumes from the last version it saw, including that of a bookmark', async () => {
     await server.say({ type: 'MODIFIED', object: object('a', '1', '12') });
     await server.say({ type: 'BOOKMARK', resourceVersion: '40' });

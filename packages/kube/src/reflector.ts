@@ -4,6 +4,10 @@ import type { KindReference, KubeObject } from './objects.ts';
 
 /** Longer than any number that an API server counts to (64 bits have 20 digits). */
 const MAX_DIGITS = 32;
+/** Longer than a namespace and a name, which have up to 253 characters each. */
+const MAX_KEY = 1024;
+/** Pages without objects in a row from a cluster that is not trusted. */
+const MAX_EMPTY_PAGES = 100;
 
 /** Options of a reflector. */
 export interface ReflectorOptions<Kept> {
@@ -157,8 +161,12 @@ export class Reflector<Kept> {
     const { client, kind, pageSize = 100, maxObjects = Infinity } = this.#options;
     const listed = new Set<string>();
     let version = '';
+    let emptyPages = 0;
     for await (const page of client.list(kind, { ...this.#selection(), pageSize, signal })) {
       version = page.resourceVersion;
+      emptyPages = page.items.length === 0 ? emptyPages + 1 : 0;
+      if (emptyPages > MAX_EMPTY_PAGES && maxObjects !== Infinity)
+        throw new Error('the list of the cluster never ends');
       for (const object of page.items) {
         listed.add(keyOf(object));
         if (listed.size > maxObjects) throw tooMany(maxObjects);
@@ -227,7 +235,9 @@ export class Reflector<Kept> {
 
 /** A recreated object with the same name has another key. */
 function keyOf({ metadata }: KubeObject): string {
-  return metadata.uid ?? `${metadata.namespace ?? ''}/${metadata.name}`;
+  const key: unknown = metadata.uid ?? `${metadata.namespace ?? ''}/${metadata.name}`;
+  if (typeof key === 'string' && key.length <= MAX_KEY) return key;
+  throw new Error('the cluster reports an object without a valid name');
 }
 
 function tooMany(maxObjects: number): Error {

@@ -73,12 +73,12 @@ export class PodExecStream extends Duplex {
         return;
       case EXEC_CHANNELS.stderr:
         if (this.#complaint.length < MAX_COMPLAINT_CHARACTERS) {
-          this.#complaint += body.toString('utf8').slice(0, MAX_COMPLAINT_CHARACTERS);
+          this.#complaint += body.subarray(0, MAX_COMPLAINT_CHARACTERS).toString('utf8');
         }
         return;
       case EXEC_CHANNELS.status:
-        if (this.#statusBytes + body.length > MAX_STATUS_BYTES) return;
-        this.#status.push(body);
+        if (body.length === 0 || this.#statusBytes + body.length > MAX_STATUS_BYTES) return;
+        this.#status.push(Buffer.from(body)); // the message may be part of a larger block
         this.#statusBytes += body.length;
         return;
       default: // a channel of a later version

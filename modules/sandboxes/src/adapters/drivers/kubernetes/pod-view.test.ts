@@ -91,6 +91,12 @@ describe('toPodView', () => {
     expect(JSON.stringify(view).length).toBeLessThan(4000);
   });
 
+  it.each(['name', 'uid', 'resourceVersion'])('refuses a %s that is no text', (field) => {
+    const object = pod({ phase: 'Running' });
+    const metadata = { ...object.metadata, [field]: { large: 'x'.repeat(1024 * 1024) } };
+    expect(() => toPodView({ ...object, metadata })).toThrow(/no text/);
+  });
+
   it('reports why no node takes it', () => {
     const conditions = [{ type: 'PodScheduled', status: 'False', message: '0/3 nodes are available' }];
     expect(toPodView(pod({ phase: 'Pending', conditions }))).toMatchObject({

@@ -77,6 +77,15 @@ describe('PodWatch', () => {
     expect((await changed)?.version.length).toBeLessThan(300);
   });
 
+  it('keeps one pod under one name, whatever the cluster calls it', async () => {
+    const watch = await open(pod('a', 'u1', 3), pod('b', 'u1', 4));
+    for (let count = 0; count < 50; count += 1) emit('MODIFIED', pod(`name-${count}`, 'u1', 20 + count));
+    const later = watch.until('c', (each) => each !== null, signal());
+    emit('MODIFIED', pod('c', 'u2', 100));
+    await later;
+    expect([...watch.values()].map(({ name }) => name)).toEqual(['c']);
+  });
+
   it('waits for a change, and for a deletion', async () => {
     const watch = await open(pod('a', 'u1', 3));
     const started = watch.until('a', (each) => each?.started === true, signal());

@@ -45,7 +45,7 @@ export class PodWatch {
       labelSelector: selectOwner(owner),
       ...(maxPods === undefined ? {} : { maxObjects: maxPods }),
       follower: {
-        seen: (object) => this.#see(object),
+        seen: (object, before) => this.#see(object, before),
         gone: (pod) => this.#forget(pod),
         reached: (version) => this.#reach(version),
         synced: () => this.#synced.resolve(),
@@ -90,8 +90,10 @@ export class PodWatch {
     return kept;
   }
 
-  #see(object: KubeObject): PodView {
+  #see(object: KubeObject, before: PodView | null): PodView {
     const pod = toPodView(object);
+    // Names never change, except in a cluster that wants its pods to be kept under ever more names.
+    if (before !== null && before.name !== pod.name) this.#forget(before);
     if (this.#unconfirmed.get(pod.name)?.uid === pod.uid) this.#unconfirmed.delete(pod.name);
     return this.#keep(pod);
   }
