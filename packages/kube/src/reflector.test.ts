@@ -150,7 +150,11 @@ describe('the reflector', () => {
     },
   );
 
-  it.each([undefined, 'u'.repeat(2000), { uid: 1 }])('keeps no object whose name or uid is %j', async (uid) => {
+  it.each([
+    ['long name', undefined],
+    ['long uid', 'u'.repeat(2000)],
+    ['uid that is no text', { uid: 1 }],
+  ])('keeps no object with a %s', async (_what, uid) => {
     const named = object('c', '3', '11');
     const name = uid === undefined ? 'n'.repeat(2000) : 'c';
     await server.say({
