@@ -61,6 +61,7 @@ const REFUSED: readonly (readonly [values: readonly string[], named: string])[] 
   [['objectStore.engine=s3'], 'objectStore.s3.bucket'],
   [[...INGRESS, ...GATEWAY], 'exclude each other'],
   [['autoscaling.enabled=true'], 'database.existingSecret'],
+  [['service.externalTrafficPolicy=local'], '/service/externalTrafficPolicy'],
 ];
 
 interface NetworkPolicyRule {
@@ -152,6 +153,14 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
     expect(text).toContain('"name":"SVC_DATABASE_URL_FILE","value":"/etc/svc/secrets/database-url"');
     const rules = rendered.get('Ingress/svc')?.spec?.['rules'] as readonly { host: string }[];
     expect(rules.map(({ host }) => host)).toEqual(['svc.example.com', 's3.example.com', '*.s3.example.com']);
+  });
+
+  it('keeps the addresses of clients behind a balancer of the cluster', async () => {
+    const policyOf = async (...values: readonly string[]) =>
+      (await template(...values)).get('Service/svc')?.spec?.['externalTrafficPolicy'];
+    expect(await policyOf()).toBeUndefined();
+    expect(await policyOf('service.type=LoadBalancer')).toBe('Local');
+    expect(await policyOf('service.type=NodePort', 'service.externalTrafficPolicy=Cluster')).toBe('Cluster');
   });
 
   it('lets only replicas reach the listener through which they forward', async () => {
@@ -265,6 +274,17 @@ describe.skipIf(apiReason !== null)(apiReason === null ? API_TITLE : skippedTitl
     await helm('uninstall');
     expect(await may('create', 'pods', '--namespace=sandboxes')).toBe('no');
     expect(await may('get', 'runtimeclasses.node.k8s.io/runc')).toBe('no');
+  });
+
+  it('warns of an Ingress or a balancer that hides the addresses of clients', async () => {
+    const notes = async (...given: readonly string[]): Promise<string> =>
+      (await helm('install', CHART, '--dry-run=server', ...values(...given))).stdout;
+    const warning = 'all clients share one address';
+    expect(await notes()).not.toContain(warning);
+    expect(await notes('service.type=LoadBalancer')).not.toContain(warning);
+    expect(await notes('service.type=LoadBalancer', 'service.externalTrafficPolicy=Cluster')).toContain(warning);
+    expect(await notes(...INGRESS)).toContain(warning);
+    expect(await notes(...INGRESS, 'trustedProxies={10.0.0.7}')).not.toContain(warning);
   });
 
   it('is accepted without a warning, with pods of the level restricted, and upgrades and rolls back', async () => {

@@ -125,6 +125,13 @@ describeRequiring([...NEEDS], 'sandboxes of two replicas', () => {
     }
     expect((await call(b, 'DELETE', `/${id}/ports`)).status).toBeLessThan(300);
     expect((await fetch(`${b.ready.url}${link.pathname}`)).status).toBe(401);
+    expect((await call(b, 'PUT', `/${id}/ports`, { public: true })).status).toBe(200);
+    for (const platform of [a, b]) {
+      // As E2B's code interpreter names a port.
+      const headers = { 'e2b-sandbox-id': id.replace('sbx_', ''), 'e2b-sandbox-port': '8080', cookie: 'a=b' };
+      const answer = await fetch(`${platform.ready.url}/e2b/envd/index.html`, { headers });
+      expect([answer.status, await answer.text()]).toEqual([200, 'page\n']);
+    }
   });
 
   it('are refused by name at a replica that cannot reach the other one', async () => {

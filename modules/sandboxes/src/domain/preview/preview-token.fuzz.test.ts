@@ -2,7 +2,8 @@ import { createSecretKey } from 'node:crypto';
 import { createGrantedAccess } from '@svc/access';
 import { describeFuzz, fakeAccess, fakeClock } from '@svc/testing';
 import { beforeAll, expect } from 'vitest';
-import { SandboxAccess, type SandboxAccessRecord } from '../access/sandbox-access.ts';
+import type { AccessRecord } from '../access/access-tokens.ts';
+import { SandboxAccess } from '../access/sandbox-access.ts';
 import { signClaim, verifyClaim, type PreviewClaim } from './preview-token.ts';
 
 const key = createSecretKey(Buffer.from('key'));
@@ -32,11 +33,11 @@ describeFuzz({
   },
 });
 
-const record = (id: string, sandboxId: string): SandboxAccessRecord => {
+const record = (id: string, subjectId: string): AccessRecord => {
   const caller = fakeAccess().user('owner');
   return {
     id: `sba_${id}`,
-    sandboxId,
+    subjectId,
     granted: createGrantedAccess(caller.principal, new Date(0), 'sandbox:exec', null),
   };
 };
@@ -46,7 +47,7 @@ const access = new SandboxAccess({
   repository: {
     ensure: async () => records[next]?.id ?? '',
     find: async (id) => records.find((each) => each.id === id) ?? null,
-    ofSandbox: async (sandboxId) => records.filter((each) => each.sandboxId === sandboxId),
+    ofSandbox: async (sandboxId) => records.filter((each) => each.subjectId === sandboxId),
     ofRunning: async () => records,
   },
   key: async () => key,
@@ -58,7 +59,7 @@ const access = new SandboxAccess({
 const tokens = { everything: new Map<string, string>(), traffic: new Map<string, string>() };
 /** Fails unless the two exist, so that seeds may name them. */
 beforeAll(async () => {
-  for (const [index, { sandboxId, granted }] of records.entries()) {
+  for (const [index, { subjectId: sandboxId, granted }] of records.entries()) {
     next = index;
     tokens.everything.set(await access.issue(sandboxId, granted), sandboxId);
     tokens.traffic.set(await access.issueTraffic(sandboxId, granted), sandboxId);
@@ -79,7 +80,7 @@ describeFuzz({
         (_all, index: string, kind: 'everything' | 'traffic') => [...tokens[kind].keys()][Number(index)] ?? '',
       );
     expect(await access.sandboxOf(text)).toBe(tokens.everything.get(text) ?? null);
-    for (const { id, sandboxId } of records) {
+    for (const { id, subjectId: sandboxId } of records) {
       const isOfPorts = tokens.traffic.get(text) === sandboxId;
       expect((await access.checkTraffic(sandboxId, text))?.id ?? null).toBe(isOfPorts ? id : null);
       const checked = access.check(sandboxId, text);

@@ -4,7 +4,7 @@ import { grantedAccessOf, grantOf, type HttpApp } from '@svc/http';
 import type { Clock } from '@svc/runtime';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { isSame } from '../../domain/access/access-token.ts';
+import { isSame } from '../../domain/access/access-tokens.ts';
 import type { TemplateFiles } from '../../domain/templates/template-files.ts';
 import { sandboxErrors } from '../../errors.ts';
 import { wholeArchive } from '../../routes/template-routes.ts';

@@ -3,7 +3,8 @@ import { posix } from 'node:path';
 import { createGrantedAccess } from '@svc/access';
 import { describeFuzz, fakeAccess, fakeClock, orRefusal, orRefusalLater } from '@svc/testing';
 import { expect } from 'vitest';
-import type { SandboxAccess, SandboxAccessRecord } from '../../domain/access/sandbox-access.ts';
+import type { AccessRecord } from '../../domain/access/access-tokens.ts';
+import type { SandboxAccess } from '../../domain/access/sandbox-access.ts';
 import { filePath, queryText } from '../../domain/files/file-path.ts';
 import { METADATA_PREFIX, parseMetadata, toMetadataView } from './file-metadata.ts';
 import { findSigned, type SignedFile } from './file-signature.ts';
@@ -11,9 +12,9 @@ import { cleanPath } from './paths.ts';
 
 const TOKEN = `svc_sba_${'a'.repeat(26)}-${'B'.repeat(43)}`;
 const { principal } = fakeAccess().user('owner');
-const record: SandboxAccessRecord = {
+const record: AccessRecord = {
   id: 'sba_a',
-  sandboxId: 'sbx_a',
+  subjectId: 'sbx_a',
   granted: createGrantedAccess(principal, new Date(0), 'sandbox:files-read', null),
 };
 const access = {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '@svc/runtime';
-import { isSame } from '../../domain/access/access-token.ts';
-import type { SandboxAccess, SandboxAccessRecord } from '../../domain/access/sandbox-access.ts';
+import { isSame, type AccessRecord } from '../../domain/access/access-tokens.ts';
+import type { SandboxAccess } from '../../domain/access/sandbox-access.ts';
 import { sandboxErrors } from '../../errors.ts';
 
 /** What a signed URL says. */
@@ -27,7 +27,7 @@ export async function findSigned(
   file: SignedFile,
   named: string | null,
   { access, clock }: SignatureDeps,
-): Promise<SandboxAccessRecord> {
+): Promise<AccessRecord> {
   assertInTime(file.expiration, clock);
   // The scheme joins its parts by colons: a URL to read `a:write:b` would also be one to write `a` as `b:read:…`.
   if (file.username.includes(':')) throw sandboxErrors.SIGNATURE_INVALID();

@@ -82,7 +82,7 @@ async function admit(
     signature,
     expiration: queryText(request.url, 'signature_expiration'),
   };
-  const { sandboxId, granted } = await findSigned(file, named, deps);
+  const { subjectId: sandboxId, granted } = await findSigned(file, named, deps);
   await admission.admit(request, sandboxId);
   return granted;
 }

@@ -6,7 +6,7 @@ import { describeDialects, fakeClock } from '@svc/testing';
 import { expect, it } from 'vitest';
 import { SandboxAccess } from '../domain/access/sandbox-access.ts';
 import type { Sandbox } from '../domain/sandbox.ts';
-import { createSandboxAccessRepository } from './sandbox-access-repository.ts';
+import { createSandboxAccessRepository } from './access-repository.ts';
 import { createSandboxRepository } from './sandbox-repository.ts';
 import type { SandboxTables } from './tables.ts';
 
@@ -127,8 +127,8 @@ describeDialects<SandboxTables>('tokens of sandboxes', migrations, (database) =>
     const token = await access().issue(OTHER, granted());
     for (let index = 0; index < 600; index += 1) await access().issue(ONE, granted({ credentialId: `c${index}` }));
     const isWanted = (each: string): boolean => each === token;
-    expect(await access().find(null, isWanted)).toMatchObject({ sandboxId: OTHER, granted: granted() });
-    expect(await access().find(OTHER, isWanted)).toMatchObject({ sandboxId: OTHER });
+    expect(await access().find(null, isWanted)).toMatchObject({ subjectId: OTHER, granted: granted() });
+    expect(await access().find(OTHER, isWanted)).toMatchObject({ subjectId: OTHER });
     expect(await access().find(ONE, isWanted)).toBeNull();
     await repository.change(OTHER, ['running'], { status: 'stopped' });
     expect(await access().find(null, isWanted)).toBeNull();
