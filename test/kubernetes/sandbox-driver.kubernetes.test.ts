@@ -232,10 +232,16 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       await equipped.create(one, signal());
       const query = ['get', 'pods', '-l', 'svc.dev/sandbox-owner=gpus', '-o', 'jsonpath={..limits}'];
       expect(await kubernetes.kubectl('-n', namespace.name, ...query)).toContain(`"${resource}":"1"`);
-      await expect(equipped.create(two, AbortSignal.timeout(5000))).rejects.toMatchObject({
+      let hasLeft = false;
+      const leaveFor = <Awaited>(wait: () => Promise<Awaited>): Promise<Awaited> => {
+        hasLeft = true;
+        return wait();
+      };
+      await expect(equipped.create(two, AbortSignal.timeout(5000), { leaveFor })).rejects.toMatchObject({
         code: 'NO_CAPACITY',
         details: { reason: expect.stringContaining(`Insufficient ${resource}`) },
       });
+      expect(hasLeft).toBe(true); // meanwhile, the starts of others have its place
     } finally {
       await equipped.close();
       await patch({ op: 'remove', path });
