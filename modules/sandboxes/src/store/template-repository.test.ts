@@ -34,6 +34,8 @@ function build(id: string, second: number, changes: Partial<TemplateBuild> = {})
     createdAt: at(second),
     startedAt: null,
     finishedAt: null,
+    archivedAt: null,
+    archiveError: null,
     ...changes,
   };
 }

@@ -106,6 +106,8 @@ export class TemplateService {
       createdAt,
       startedAt: null,
       finishedAt: null,
+      archivedAt: null,
+      archiveError: null,
     };
     await repository.insertBuild(build, limits);
     await repository.pruneBuilds(template.id, KEPT_BUILDS);
@@ -116,7 +118,7 @@ export class TemplateService {
   async start(build: TemplateBuild, plan: BuildPlan): Promise<void> {
     const { repository, context, service } = this.#deps;
     this.#builder.driver();
-    if (build.node !== context.node) throw sandboxErrors.TEMPLATE_ELSEWHERE();
+    this.#assertBuiltHere(build);
     service.assertTakesSandboxes();
     const steps = plan.stages.reduce((sum, stage) => sum + stage.steps.length, 0);
     if (steps > MAX_STEPS) {
@@ -179,7 +181,7 @@ export class TemplateService {
   async cancel(workspaceUuid: string, idOrName: string, buildId: string): Promise<TemplateBuild> {
     const build = await this.build(workspaceUuid, idOrName, buildId);
     const { repository, context } = this.#deps;
-    if (build.node !== context.node) throw sandboxErrors.TEMPLATE_ELSEWHERE();
+    this.#assertBuiltHere(build);
     const message = 'The build was cancelled';
     if (this.#builder.isRunning(buildId)) await this.#builder.cancel(buildId, message);
     else await repository.failBuild(buildId, { ...NO_PLACE, message }, context.clock.now().toISOString());
@@ -203,7 +205,11 @@ export class TemplateService {
       throw sandboxErrors.TEMPLATE_NOT_FOUND({ details: { template: target.slice(0, 200) } });
     if (build.digest === null) throw sandboxErrors.TEMPLATE_NOT_READY({ details: { template: target } });
     const { repository, context } = this.#deps;
-    await repository.assignTags(build.templateId, build.id, tags, context.clock.now().toISOString());
+    // Notes its use first: until the archive is needed by the tag, nothing removes it.
+    await context.archives?.images.use(build.digest);
+    const at = context.clock.now().toISOString();
+    if (!(await repository.assignTags(build.templateId, build.id, tags, at)))
+      throw sandboxErrors.TEMPLATE_NOT_READY({ details: { template: target } });
     return build;
   }
 
@@ -242,7 +248,7 @@ export class TemplateService {
     if (build.digest === null || build.outcome === null) {
       throw sandboxErrors.TEMPLATE_NOT_READY({ details: { template: reference } });
     }
-    if (build.node !== this.#deps.context.node) throw sandboxErrors.TEMPLATE_ELSEWHERE();
+    await this.#assertUsable(build, build.digest);
     const { user, workingFolder, startCommand } = build.outcome;
     const isNamed = parseTemplateName(reference)?.tag === null && !isBuildId(reference);
     return {
@@ -250,6 +256,25 @@ export class TemplateService {
       template: { digest: build.digest, buildId: build.id, user, workingFolder, startCommand },
       resources: build.resources,
     };
+  }
+
+  async #assertUsable({ id, templateId, node }: TemplateBuild, digest: string): Promise<void> {
+    const { context, repository } = this.#deps;
+    if (node === context.node) return;
+    if (context.archives !== null && (await context.archives.images.find(digest)) !== null) return;
+    const isTagged = (await repository.tags(templateId)).some(({ buildId }) => buildId === id);
+    const remedy =
+      context.archives === null
+        ? `send the request to node ${node}, or build the template on this one, too`
+        : isTagged
+          ? 'it is not archived yet; try again, or see archive_error of the build'
+          : 'only builds with a tag are archived; give it one, and try again';
+    throw sandboxErrors.TEMPLATE_ELSEWHERE({ details: { node, remedy } });
+  }
+
+  #assertBuiltHere({ node }: TemplateBuild): void {
+    if (node === this.#deps.context.node) return;
+    throw sandboxErrors.TEMPLATE_ELSEWHERE({ details: { node, remedy: `send the request to node ${node}` } });
   }
 
   /** The check that tells when the programs of a build are ready; null if it has none, or is gone. */
