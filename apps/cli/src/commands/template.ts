@@ -29,8 +29,9 @@ function registerList(parent: Command): void {
           tags.map(({ tag }) => tag).join(', '),
           latest?.status ?? '',
           latest?.created_at ?? '',
+          typeof latest?.archived_at === 'string' ? 'yes' : (latest?.archive_error ?? ''),
         ]);
-        output.answerTable(found, ['NAME', 'TAGS', 'NEWEST BUILD', 'BUILT'], rows);
+        output.answerTable(found, ['NAME', 'TAGS', 'NEWEST BUILD', 'BUILT', 'ARCHIVED'], rows);
       }),
     );
 }

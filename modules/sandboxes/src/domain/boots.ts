@@ -113,11 +113,7 @@ export class Boots {
   }
 
   /** Runs before a slot is taken, so that a slow download blocks no other start. An existing disk needs no image. */
-  async #prepareImage(
-    sandbox: Sandbox,
-    download: Archive | null | undefined,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #prepareImage(sandbox: Sandbox, download: Archive | null | undefined, signal: AbortSignal): Promise<void> {
     const { id, image, snapshotId, template, startedAt, workspaceUuid } = sandbox;
     const driver = this.#context.drivers.of(sandbox);
     if (snapshotId === null && template !== null && download !== null) {

@@ -154,8 +154,13 @@ export class ImageStore {
    */
   async adopt(digest: string, settings: ImageSettings, content: Readable, signal: AbortSignal): Promise<void> {
     const release = await this.#references.lease();
+    // The other machine has admitted each of its layers.
+    const limits = {
+      maxBytes: this.#options.maxImageBytes * MAX_BUILT_LAYERS,
+      maxEntries: MAX_ENTRIES * MAX_BUILT_LAYERS,
+    };
     try {
-      const layer = await this.#layers.add({ diffId: null, open: async () => content }, signal);
+      const layer = await this.#layers.add({ diffId: null, limits, open: async () => content }, signal);
       await this.#records.writeImage({ digest, layers: [layer], settings });
     } catch (error) {
       signal.throwIfAborted();
