@@ -64,10 +64,23 @@ describeDialects<SandboxTables>('ArchiveRepository', migrations, (database) => {
       );
       await templates().insertBuild(
         {
-          ...{ id, templateId: template.id, workspaceUuid, ownerId: 'o', node, status: 'building', tags: [id] },
-          ...{ failure: null, resources: { cpuMillis: 500, memoryMb: 64, diskMb: 128, pids: 32 }, outcome: null },
-          ...{ layerId: null, digest: null, createdAt: AT, startedAt: AT, finishedAt: null },
-          ...{ archivedAt: null, archiveError: null },
+          id,
+          templateId: template.id,
+          workspaceUuid,
+          ownerId: 'o',
+          node,
+          status: 'building',
+          tags: [id],
+          failure: null,
+          resources: { cpuMillis: 500, memoryMb: 64, diskMb: 128, pids: 32 },
+          outcome: null,
+          layerId: null,
+          digest: null,
+          createdAt: AT,
+          startedAt: AT,
+          finishedAt: null,
+          archivedAt: null,
+          archiveError: null,
         },
         limitsOf(workspaceUuid),
       );
