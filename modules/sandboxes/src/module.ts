@@ -369,11 +369,11 @@ async function close(services: Services): Promise<void> {
   await services.sweeper.close();
   await services.lostNodes.close();
   await services.nodePart.close();
-  await context.archives?.close();
   await services.diskGuard.close();
   await services.clusterPart.close();
   await services.pool.close();
   await services.boots.close();
+  await context.archives?.close(); // a start that waits for one continues after the next start of the platform
   await services.service.close();
   await services.supervisor.close();
   await context.queue.idle();

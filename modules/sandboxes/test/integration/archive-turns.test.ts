@@ -70,7 +70,11 @@ it('archives snapshots of owners in turns, those included that come while many o
   const archives = new SnapshotArchives({
     blobs,
     repository,
-    layers: { insertLayer: async () => undefined },
+    layers: {
+      findLayer: async () => null,
+      insertLayer: async () => undefined,
+      removeLayer: async () => undefined,
+    },
     driver,
     sealer: { wrap: async () => ({ wrapper: 'w', text: 't' }), unwrap: async () => Buffer.alloc(32) },
     quotaLimits: { ...unlimitedQuotas, shareOf: (workspaceUuid) => workspaceUuid.split(' ', 1)[0] ?? '' },

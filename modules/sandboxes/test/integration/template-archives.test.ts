@@ -278,6 +278,51 @@ describeDialects<unknown>('templates that every node can use', migrations, (data
     expect(started.body).toMatchObject({ status: 'running' });
   });
 
+  it('are fetched by a start that a stop of the platform interrupts, after its next start', async () => {
+    const made = await build(a, 'tools');
+    await archived('tools', made['id']);
+    let go = (): void => undefined;
+    let isFetching = false;
+    const waiting = new Promise<void>((resolve) => (go = resolve));
+    b.driver.beforeImageCopy = () => {
+      isFetching = true;
+      return waiting.then(() => Promise.reject(new Error('interrupted')));
+    };
+    const { body } = await b.call('POST', '/api/sandboxes?wait_ms=0', { template: 'tools' });
+    await expect.poll(() => isFetching).toBe(true);
+    const closed = b.platform.close();
+    go();
+    await closed;
+    const path = `/api/sandboxes/${body['id']}`;
+    const find = nodes.kysely.selectFrom('sandbox').select(['status', 'error_code']).where('id', '=', body['id']);
+    expect(await find.executeTakeFirst()).toEqual({ status: 'creating', error_code: null });
+    const again = await nodes.start('b');
+    await expect.poll(async () => (await again.call('GET', path)).body['status']).toBe('running');
+    expect(again.driver.added).toHaveLength(1);
+    expect(await again.driver.builds.list()).toHaveLength(1);
+  });
+
+  it('are fetched again after a crash in the middle, without another layer', async () => {
+    const made = await build(a, 'tools');
+    await archived('tools', made['id']);
+    await create(b, 'tools');
+    b.driver.loseImages(); // as if the process had ended before the image was complete
+    await create(b, 'tools');
+    expect(b.driver.added).toHaveLength(2);
+    expect(await b.driver.builds.list()).toHaveLength(1);
+  });
+
+  it('make sandboxes for clients of E2B', async () => {
+    const ask = () => b.call('POST', '/e2b/sandboxes', { templateID: 'tools:v1' });
+    a.blobs.beforeSeal = () => Promise.reject(new Error('the engine is away'));
+    const made = await build(a, 'tools:v1');
+    expect((await ask()).status).toBe(409);
+    a.blobs.beforeSeal = async () => undefined;
+    await archived('tools', made['id']);
+    expect(await ask()).toMatchObject({ status: 201, body: { sandboxID: expect.any(String) } });
+    expect(b.driver.added).toHaveLength(1);
+  });
+
   it('keep a fetched image on the node for some days without use', async () => {
     const made = await build(a, 'tools');
     await archived('tools', made['id']);

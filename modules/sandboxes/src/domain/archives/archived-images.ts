@@ -18,7 +18,7 @@ const MAX_WAITING_OF_OWNER = 256;
 
 export interface ArchivedImagesDeps {
   readonly repository: Pick<ArchiveRepository, 'findBase' | 'useBase'>;
-  readonly layers: Pick<TemplateRepository, 'insertLayer'>;
+  readonly layers: Pick<TemplateRepository, 'findLayer' | 'insertLayer' | 'removeLayer'>;
   readonly driver: SandboxDriver;
   readonly read: (archive: Archive) => AsyncIterable<Uint8Array>;
   readonly quotaLimits: QuotaLimits;
@@ -107,7 +107,7 @@ export class ArchivedImages {
   }
 
   async #fetch(digest: string, workspaceUuid: string): Promise<boolean> {
-    const { repository, layers, driver, read, disk, node, clock, random, log, quotaLimits } = this.#deps;
+    const { repository, layers, driver, read, disk, clock, log } = this.#deps;
     const { builds, snapshots } = driver;
     const archives = snapshots?.archives;
     if (builds === undefined || archives === undefined) return false;
@@ -115,25 +115,33 @@ export class ArchivedImages {
     if (archive === null) return false;
     await assertDiskRoom(disk, archive.sizeBytes);
     const startedAtMs = clock.nowMs();
-    const id = newTemplateId(random.bytes);
+    const id = await this.#layerOf(digest, workspaceUuid);
     try {
-      // First, so that the image stays from its first moment on. A layer without a record is removed by the next start.
+      // First, so that the image stays from its first moment on.
       await builds.hold(digest, id);
       await archives.addBase(digest, read(archive), this.#closed.signal);
-      // Images do not count towards quotas.
-      const limits = { ...(await quotaLimits.readLimits(workspaceUuid)), workspace: {}, owner: {} };
-      const createdAt = clock.now().toISOString();
-      await layers.insertLayer(
-        { id, workspaceUuid, node, cacheKey: `image ${digest}`, digest, sizeBytes: 0, createdAt },
-        limits,
-      );
     } catch (error) {
+      await layers.removeLayer(id);
       await builds.remove(id);
       throw error;
     }
     const facts = { image: digest, bytes: archive.sizeBytes, duration_ms: clock.nowMs() - startedAtMs };
     log.info(facts, 'the image of a template was fetched from its archive');
     return true;
+  }
+
+  /** The layer that is to hold an image. Its row exists before its file, which the next start would remove otherwise. */
+  async #layerOf(digest: string, workspaceUuid: string): Promise<string> {
+    const { layers, quotaLimits, node, clock, random } = this.#deps;
+    const createdAt = clock.now().toISOString();
+    const cacheKey = `image ${digest}`;
+    const known = await layers.findLayer(workspaceUuid, node, cacheKey, createdAt);
+    if (known !== null) return known.id; // a crash came before the image
+    const id = newTemplateId(random.bytes);
+    // Images do not count towards quotas.
+    const limits = { ...(await quotaLimits.readLimits(workspaceUuid)), workspace: {}, owner: {} };
+    await layers.insertLayer({ id, workspaceUuid, node, cacheKey, digest, sizeBytes: 0, createdAt }, limits);
+    return id;
   }
 }
 

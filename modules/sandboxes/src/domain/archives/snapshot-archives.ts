@@ -33,7 +33,7 @@ const ID_BYTES = 16;
 export interface SnapshotArchivesDeps {
   readonly blobs: ArchiveBlobs;
   readonly repository: ArchiveRepository;
-  readonly layers: Pick<TemplateRepository, 'insertLayer'>;
+  readonly layers: Pick<TemplateRepository, 'findLayer' | 'insertLayer' | 'removeLayer'>;
   readonly driver: SandboxDriver;
   readonly sealer: Sealer;
   readonly quotaLimits: QuotaLimits;
@@ -142,7 +142,8 @@ export class SnapshotArchives {
     if (archives === undefined) return;
     while (!signal.aborted) {
       const snapshots = this.#roundOf(await repository.unarchived(node, BATCH));
-      const images = this.#roundOf(await repository.unarchivedImages(node, archives.format, BATCH));
+      const unarchived = driver.builds && (await repository.unarchivedImages(node, archives.format, BATCH));
+      const images = this.#roundOf(unarchived ?? []);
       if (snapshots.length + images.length === 0) return;
       for (const snapshot of snapshots) await this.#archive(archives, snapshot, signal);
       for (const image of images) await this.#archiveImage(archives, image, signal);

@@ -258,13 +258,13 @@ export class TemplateService {
     };
   }
 
-  async #assertUsable({ id, templateId, node }: TemplateBuild, digest: string): Promise<void> {
+  async #assertUsable({ id, templateId, node, archivedAt }: TemplateBuild, digest: string): Promise<void> {
     const { context, repository } = this.#deps;
     if (node === context.node) return;
     if (context.archives !== null && (await context.archives.images.find(digest)) !== null) return;
     const isTagged = (await repository.tags(templateId)).some(({ buildId }) => buildId === id);
     const remedy =
-      context.archives === null
+      context.archives === null || archivedAt !== null // for another architecture
         ? `send the request to node ${node}, or build the template on this one, too`
         : isTagged
           ? 'it is not archived yet; try again, or see archive_error of the build'
