@@ -312,6 +312,21 @@ describeDialects<unknown>('templates that every node can use', migrations, (data
     expect(await b.driver.builds.list()).toHaveLength(1);
   });
 
+  it('have no builds under way on a lost node, and no layers there that nothing needs', async () => {
+    const made = await build(a, 'tools');
+    await archived('tools', made['id']);
+    const builds = nodes.kysely.updateTable('template_build');
+    await nodes.fallSilent('a');
+    await a.platform.close();
+    await builds.set({ status: 'building' }).where('id', '=', made['id']).execute(); // as if the node had ended during it
+    await nodes.until(async () => (await read('tools', made['id']))['status'] === 'error', 60_000);
+    expect((await read('tools', made['id']))['error'].message).toContain('does not respond; build again');
+    const layers = () => nodes.kysely.selectFrom('template_layer').select('id').where('node', '=', 'a').execute();
+    expect(await layers()).toHaveLength(1);
+    expect((await b.call('DELETE', '/api/templates/tools')).status).toBe(200);
+    await nodes.until(async () => (await layers()).length === 0, 60_000);
+  });
+
   it('make sandboxes for clients of E2B', async () => {
     const ask = () => b.call('POST', '/e2b/sandboxes', { templateID: 'tools:v1' });
     a.blobs.beforeSeal = () => Promise.reject(new Error('the engine is away'));

@@ -1,15 +1,15 @@
 import type { Principal } from '@svc/access';
-import { isAppError } from '@svc/errors';
 import { sandboxErrors } from '../../errors.ts';
 import type { SandboxContext } from '../context.ts';
 import type { SandboxResources } from '../driver.ts';
 import { newTemplateId } from '../identifiers.ts';
+import type { SandboxNodes } from '../ports.ts';
 import type { SandboxService } from '../sandbox-service.ts';
 import { MAX_STEPS, type BuildPlan } from './build-plan.ts';
-import { BUILD_LABEL } from './build-sandbox.ts';
 import type { SandboxTemplate } from './sandbox-template.ts';
 import type { TemplateBuilder } from './template-builder.ts';
 import type { TemplateFiles } from './template-files.ts';
+import { KEPT_BUILDS, NO_PLACE, TemplateSweeper } from './template-sweeper.ts';
 import {
   DEFAULT_TAG,
   parseTemplateName,
@@ -21,15 +21,7 @@ import {
   type TemplateTag,
 } from './template.ts';
 
-const KEPT_BUILDS = 20;
-/** A build that was requested and not started. */
-const WAITING_MS = 3_600_000;
-/** A build without a tag, so that its creator can give it one. */
-const UNTAGGED_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 const POLL_MS = 1_000;
-
-const NO_PLACE = { step: null, line: null, unknownUser: null };
 
 export interface BuildRequest {
   readonly workspaceUuid: string;
@@ -46,6 +38,7 @@ export interface TemplateServiceDeps {
   readonly service: SandboxService;
   readonly uploads: TemplateFiles;
   readonly keptDays: number;
+  readonly nodes: Pick<SandboxNodes, 'silent'>;
 }
 
 /** A build that sandboxes can be created from on this node. */
@@ -61,6 +54,7 @@ export class TemplateService {
   readonly uploads: TemplateFiles;
   readonly #deps: TemplateServiceDeps;
   readonly #builder: TemplateBuilder;
+  readonly #sweeper: TemplateSweeper;
   /** Callers that wait for the log of a build. */
   readonly #waiting = new Map<string, Set<() => void>>();
 
@@ -68,6 +62,7 @@ export class TemplateService {
     this.#deps = deps;
     this.uploads = deps.uploads;
     this.#builder = builder((buildId) => this.#wake(buildId));
+    this.#sweeper = new TemplateSweeper({ ...deps, underWay: () => this.#builder.underWay });
   }
 
   get buildsUnderWay(): number {
@@ -174,7 +169,7 @@ export class TemplateService {
       throw sandboxErrors.TEMPLATE_NOT_FOUND({ details: { template: idOrName } });
     }
     for (const { id } of builds) await this.#builder.cancel(id, 'The template was deleted');
-    await this.#collectLayers();
+    await this.#sweeper.collectLayers();
   }
 
   /** Ends a build that is under way on this node. Throws BUILD_NOT_FOUND, and TEMPLATE_ELSEWHERE. */
@@ -308,61 +303,17 @@ export class TemplateService {
   }
 
   /** Ends builds that an earlier process left under way, removes their sandboxes, and layers without a record. */
-  async reconcile(): Promise<void> {
-    const { repository, context, service } = this.#deps;
-    const { driver, node, clock } = context;
-    if (driver.builds === undefined) return;
-    for (const build of await repository.unfinished(node, ['building'])) {
-      const message = 'The platform restarted during the build; build again';
-      await repository.failBuild(build.id, { ...NO_PLACE, message }, clock.now().toISOString());
-      await this.#removeSandboxes(service, build);
-    }
-    const known = await repository.layerIds(node);
-    for (const id of await driver.builds.list()) if (!known.has(id)) await driver.builds.remove(id);
-    await this.sweep();
+  reconcile(): Promise<void> {
+    return this.#sweeper.reconcile();
   }
 
-  /** Ends builds that were never started, and removes what no build needs any more. */
-  async sweep(): Promise<void> {
-    const { repository, context, keptDays } = this.#deps;
-    const { driver, node, clock } = context;
-    if (driver.builds === undefined) return;
-    const before = (ageMs: number): string => new Date(clock.nowMs() - ageMs).toISOString();
-    for (const { id } of await repository.unfinished(node, ['waiting'], before(WAITING_MS))) {
-      const message = 'The build was not started within an hour';
-      await repository.failBuild(id, { ...NO_PLACE, message }, clock.now().toISOString());
-    }
-    for (const build of await repository.untagged(node, before(UNTAGGED_MS))) {
-      await repository.forgetImage(build.id);
-      await repository.pruneBuilds(build.templateId, KEPT_BUILDS);
-    }
-    await this.#collectLayers();
-    await this.uploads.sweep(new Date(clock.nowMs() - keptDays * DAY_MS));
+  /** Ends builds that were never started or whose node is lost, and removes what no build needs any more. */
+  sweep(): Promise<void> {
+    return this.#sweeper.sweep();
   }
 
   close(): Promise<void> {
     return this.#builder.close();
-  }
-
-  /** A build in progress has its last layer without a record of the build for a moment, so none runs meanwhile. */
-  async #collectLayers(): Promise<void> {
-    const { repository, context, keptDays } = this.#deps;
-    if (this.#builder.underWay > 0) return;
-    const before = new Date(context.clock.nowMs() - keptDays * DAY_MS).toISOString();
-    for (const { id } of await repository.unusedLayers(context.node, before)) {
-      await repository.removeLayer(id);
-      await context.driver.builds?.remove(id);
-    }
-  }
-
-  async #removeSandboxes(service: SandboxService, { id, workspaceUuid }: TemplateBuild): Promise<void> {
-    const filter = { labels: { [BUILD_LABEL]: id }, pageSize: 100, cursor: null };
-    const { sandboxes } = await service.list(workspaceUuid, filter);
-    for (const sandbox of sandboxes) {
-      await service.remove(workspaceUuid, sandbox.id).catch((error: unknown) => {
-        if (!isAppError(error) || error.code !== 'SANDBOX_NOT_FOUND') throw error;
-      });
-    }
   }
 
   #wake(buildId: string): void {
