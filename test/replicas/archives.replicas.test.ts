@@ -240,7 +240,7 @@ describeRequiring([...NEEDS], 'snapshots and templates of two replicas on one en
     const path = `/templates/tools/builds/${started.body['id']}`;
     const build = async (): Promise<unknown> => (await request(b, 'GET', path)).body;
     await expect.poll(build, { timeout: 120_000, interval: 50 }).toMatchObject({ status: 'ready', error: null });
-    for (const delayMs of KILLED_AFTER_MS) {
+    for (const delayMs of KILLED_AFTER_MS.filter((_, index) => index % 2 === 1)) {
       await new Promise((resolve) => setTimeout(resolve, delayMs));
       await a.kill();
       a = await start('a');
