@@ -65,6 +65,7 @@ import { sandboxForkCopies } from './0251-sandbox-fork-copies.ts';
 import { sandboxGpus } from './0266-sandbox-gpus.ts';
 import { guestAddresses } from './0290-guest-addresses.ts';
 import { volumeAccess } from './0300-volume-access.ts';
+import { templateArchives } from './0301-template-archives.ts';
 import { sandboxMoves } from './0201-sandbox-moves.ts';
 import { templates } from './0180-templates.ts';
 import { sandboxRequestHost } from './0211-sandbox-request-host.ts';
@@ -144,4 +145,5 @@ export const migrations: readonly Migration[] = [
   sandboxGpus,
   guestAddresses,
   volumeAccess,
+  templateArchives,
 ];

@@ -37,7 +37,9 @@ describeRequiring(['linux', 'root'], 'svc template', () => {
     expect(again).not.toContain('Uploading');
     expect(again).toContain('CACHED COPY app /app');
     await svc.answer(['template', 'tag', 'tools', 'v1', 'latest']);
-    expect(await svc.answer(['template', 'ls'])).toMatch(/^NAME +TAGS +NEWEST BUILD +BUILT\ntools +latest, v1 +ready /);
+    expect(await svc.answer(['template', 'ls'])).toMatch(
+      /^NAME +TAGS +NEWEST BUILD +BUILT +ARCHIVED\ntools +latest, v1 +ready /,
+    );
     expect(await svc.answer(['template', 'logs', 'tools'])).toContain('from the cache');
     await svc.answer(['sandbox', 'create', '--template', 'tools', '--name', 'box']);
     expect(await svc.answer(['sandbox', 'exec', 'box', 'ls /app'])).toBe('one.txt\n');

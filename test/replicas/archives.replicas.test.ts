@@ -48,7 +48,9 @@ function openArchives({ environment }: Engine): Promise<BlobStore> {
   return openBlobStore(config.object_store, { folder: '', random: randomBytes, clock: systemClock });
 }
 
-/** Moments at which a node is killed while it archives a snapshot of 24 MiB, which takes about a second. */
+/** A command that writes 24 MiB, whose archive takes about a second. */
+const WRITE = 'dd if=/dev/urandom of=/root/big bs=1M count=24 2>/dev/null';
+/** Moments at which a node is killed while it archives that. */
 const KILLED_AFTER_MS = [0, 60, 150, 300, 600, 1200];
 
 interface Answer {
@@ -69,7 +71,7 @@ describe('the blob store of an S3 engine as storage for archives', () => {
   });
 });
 
-describeRequiring([...NEEDS], 'snapshots of two replicas on one engine', () => {
+describeRequiring([...NEEDS], 'snapshots and templates of two replicas on one engine', () => {
   let engine: Engine;
   let replicas: Replicas;
   let a: RunningPlatform;
@@ -204,7 +206,7 @@ describeRequiring([...NEEDS], 'snapshots of two replicas on one engine', () => {
 
   it('are archived after kill -9 at any moment, and leave nothing else', async () => {
     const id = await create(a, { image: 'busybox' });
-    await run(a, id, 'dd if=/dev/urandom of=/root/big bs=1M count=24 2>/dev/null');
+    await run(a, id, WRITE);
     const snapshots: string[] = [];
     for (const delayMs of KILLED_AFTER_MS) {
       const snapshot = await take(a, id);
@@ -230,5 +232,45 @@ describeRequiring([...NEEDS], 'snapshots of two replicas on one engine', () => {
       .toEqual([4, 4, []]); // the image, and the snapshots that were not deleted
     for (const snapshot of snapshots) await request(b, 'DELETE', `/snapshots/${snapshot}`);
     await expect.poll(async () => (await stored()).blobs, { timeout: 30_000 }).toHaveLength(1);
+  });
+
+  it('carry templates to the other one after kill -9 of their node at any moment, and outlive it', async () => {
+    const steps = [{ run: `${WRITE} && sha256sum < /root/big > /root/sum && rm -r /var` }];
+    const started = await request(a, 'POST', '/templates/tools/builds', { from: 'busybox', steps });
+    const path = `/templates/tools/builds/${started.body['id']}`;
+    const build = async (): Promise<unknown> => (await request(b, 'GET', path)).body;
+    await expect.poll(build, { timeout: 120_000, interval: 50 }).toMatchObject({ status: 'ready', error: null });
+    for (const delayMs of KILLED_AFTER_MS.filter((_, index) => index % 2 === 1)) {
+      await new Promise((resolve) => setTimeout(resolve, delayMs));
+      await a.kill();
+      a = await start('a');
+    }
+    await expect.poll(build, { timeout: 60_000, interval: 200 }).toMatchObject({
+      archived_at: expect.any(String),
+      archive_error: null,
+    });
+    await expect
+      .poll(async () => {
+        const { blobs, rows } = await stored();
+        return [blobs.length, blobs.filter((each) => !rows.includes(each))];
+      })
+      .toEqual([1, []]);
+    await a.kill();
+    rmSync(replicas.dataFolder('a'), { recursive: true }); // with the machine
+
+    for (const template of ['tools', String(started.body['id'])]) {
+      const id = await create(b, { template });
+      expect(await run(b, id, 'sha256sum < /root/big | cmp - /root/sum && echo same; ls -d /var')).toBe('same\n');
+    }
+    await b.kill(); // while nothing but the image is new
+    b = await start('b');
+    await create(b, { template: 'tools' });
+    expect((await request(b, 'DELETE', '/templates/tools')).status).toBe(200);
+    const database = openDatabase<unknown>({ url: replicas.databaseUrl, maxConnections: 1 });
+    await sql`update sandbox_archive set used_at = '2020-01-01T00:00:00.000Z'`.execute(database.kysely);
+    await database.close();
+    await b.stop();
+    b = await start('b'); // it begins with a sweep
+    await expect.poll(stored, { timeout: 30_000 }).toEqual({ blobs: [], rows: [] });
   });
 });

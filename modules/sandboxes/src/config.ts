@@ -223,8 +223,8 @@ export const sandboxesConfigSchema = Type.Object({
   archive_snapshots: Type.Boolean({
     default: true,
     description:
-      'Whether to copy snapshots of the drivers local and kubernetes to the engine of the object store, so that every ' +
-      'replica can use them; requires object_store.engine s3 and PostgreSQL',
+      'Whether to copy snapshots of the drivers local and kubernetes, and the images of templates, to the engine of the ' +
+      'object store, so that every replica can use them; requires object_store.engine s3 and PostgreSQL',
   }),
   max_snapshots_per_caller: amount(20, 0, 100_000, 'Maximum snapshots per caller'),
   max_per_guest: amount(1, 0, 1000, 'Maximum sandboxes per guest'),

@@ -8,7 +8,6 @@ import type { Logger, Metrics } from '@svc/telemetry';
 import type { Kysely } from 'kysely';
 import { createContext } from './assembly/context-assembly.ts';
 import type { SandboxesDependencies } from './assembly/dependencies.ts';
-import type { SandboxesConfig } from './config.ts';
 import { createArchives } from './assembly/archive-module.ts';
 import { Boots } from './domain/boots.ts';
 import { SandboxAccess } from './domain/access/sandbox-access.ts';
@@ -180,7 +179,7 @@ function assembleLifecycle(
 function createInside(
   { context, catalog, folder, database }: Awaited<ReturnType<typeof assembleBase>>,
   { service, isolation }: ReturnType<typeof assembleLifecycle>,
-  config: SandboxesConfig,
+  { config, nodes }: Pick<SandboxesDependencies, 'config' | 'nodes'>,
 ) {
   const { live, clock, disk } = context;
   const { max_commands: maxCommands } = config;
@@ -190,7 +189,8 @@ function createInside(
     processes: new ProcessService({ service, live, clock, maxFollowed: maxCommands }),
   };
   const { kysely } = database;
-  const templatePart = createTemplatePart({ ...inside, service, isolation, context, catalog, folder, kysely, config });
+  const given = { ...inside, service, isolation, nodes, context, catalog, folder, kysely, config };
+  const templatePart = createTemplatePart(given);
   return { ...inside, templatePart, templates: templatePart.templates };
 }
 
@@ -209,7 +209,7 @@ async function assemble(deps: SandboxesDependencies) {
   const usage = createMetricPart(database.kysely, context, events.recorder, config.metrics);
   const places = createTerminalPlaces(database.kysely, node);
   const continuing = createContinuing(deps, database, context, lifecycle, places);
-  const inside = createInside(base, lifecycle, config);
+  const inside = createInside(base, lifecycle, deps);
   const { kysely } = database;
   const { recorder } = events;
   const copyRepository = createForkCopyRepository(kysely);
@@ -368,11 +368,11 @@ async function close(services: Services): Promise<void> {
   await services.sweeper.close();
   await services.lostNodes.close();
   await services.nodePart.close();
-  await context.archives?.close();
   await services.diskGuard.close();
   await services.clusterPart.close();
   await services.pool.close();
   await services.boots.close();
+  await context.archives?.close(); // a start that waits for one continues after the next start of the platform
   await services.service.close();
   await services.supervisor.close();
   await context.queue.idle();

@@ -1,4 +1,4 @@
-import type { Template } from '@svc/sdk';
+import type { Template, TemplateBuild } from '@svc/sdk';
 import type { Command } from 'commander';
 import { CommandFailure } from '../client/command-failure.ts';
 import type { ConnectionFlags } from '../client/connection.ts';
@@ -29,10 +29,17 @@ function registerList(parent: Command): void {
           tags.map(({ tag }) => tag).join(', '),
           latest?.status ?? '',
           latest?.created_at ?? '',
+          describeArchive(latest),
         ]);
-        output.answerTable(found, ['NAME', 'TAGS', 'NEWEST BUILD', 'BUILT'], rows);
+        output.answerTable(found, ['NAME', 'TAGS', 'NEWEST BUILD', 'BUILT', 'ARCHIVED'], rows);
       }),
     );
+}
+
+function describeArchive(build: TemplateBuild | undefined): string {
+  if (build === undefined) return '';
+  if (build.archived_at !== null) return 'yes';
+  return build.archive_error === null ? '' : 'failed';
 }
 
 interface LogFlags extends ConnectionFlags {

@@ -9,6 +9,7 @@ import type { CommandService } from '../domain/exec/command-service.ts';
 import type { FileService } from '../domain/files/file-service.ts';
 import type { ImageCatalog } from '../domain/images/catalog.ts';
 import type { IsolationPolicy } from '../domain/isolation.ts';
+import type { SandboxNodes } from '../domain/ports.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
 import { TemplateBuilder } from '../domain/templates/template-builder.ts';
 import { TemplateService } from '../domain/templates/template-service.ts';
@@ -26,6 +27,7 @@ export interface TemplatePartOptions {
   readonly commands: CommandService;
   readonly catalog: ImageCatalog;
   readonly isolation: IsolationPolicy;
+  readonly nodes: Pick<SandboxNodes, 'silent'>;
   readonly config: SandboxesConfig;
   /** The module's folder in the data folder. */
   readonly folder: string;
@@ -40,7 +42,7 @@ export interface TemplatePart {
 
 /** Templates, their builds, and the files that these copy from. */
 export function createTemplatePart(options: TemplatePartOptions): TemplatePart {
-  const { kysely, context, service, isolation, config, folder } = options;
+  const { kysely, context, service, isolation, nodes, config, folder } = options;
   const repository = createTemplateRepository(kysely);
   const limits = config.templates;
   const uploads = new UploadStore({
@@ -49,7 +51,7 @@ export function createTemplatePart(options: TemplatePartOptions): TemplatePart {
     maxWorkspaceBytes: limits.max_workspace_files_mb * MEBIBYTE,
     disk: context.disk,
   });
-  const deps = { context, repository, service, uploads, keptDays: limits.kept_days };
+  const deps = { context, repository, service, uploads, keptDays: limits.kept_days, nodes };
   const templates: TemplateService = new TemplateService(
     deps,
     (changed) =>

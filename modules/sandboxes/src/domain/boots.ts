@@ -91,15 +91,15 @@ export class Boots {
   async #boot(sandbox: Sandbox, warm: HelperConnection | null, controller: AbortController): Promise<void> {
     const { clock, log } = this.#context;
     const startedAtMs = clock.nowMs();
-    const archive = await this.#findArchive(sandbox).catch(() => null); // the start reports it
-    const limitMs = BOOT_LIMIT_MS + (archive?.sizeBytes ?? 0) / ARCHIVE_BYTES_PER_MS;
+    const download = await this.#findDownload(sandbox).catch(() => undefined); // the start reports it
+    const limitMs = BOOT_LIMIT_MS + (download?.sizeBytes ?? 0) / ARCHIVE_BYTES_PER_MS;
     // A start that a platform shutdown interrupted has already used part of its time.
     const leftMs = Math.max(0, Date.parse(sandbox.lastActivityAt) + limitMs - startedAtMs);
     const cancelTimer = clock.setTimer(() => controller.abort(new TimedOut()), leftMs);
     try {
       const { signal } = controller;
       signal.throwIfAborted();
-      if (warm === null) await this.#prepareImage(sandbox, signal);
+      if (warm === null) await this.#prepareImage(sandbox, download, signal);
       await this.#awaitVolumes(sandbox, signal);
       // The signal also cancels waiting for a slot, so that no sandbox stays in `creating` beyond its limit.
       await this.#context.places.run(sandbox, (place) => this.#bringUp(sandbox, warm, signal, place), signal);
@@ -113,9 +113,12 @@ export class Boots {
   }
 
   /** Runs before a slot is taken, so that a slow download blocks no other start. An existing disk needs no image. */
-  async #prepareImage(sandbox: Sandbox, signal: AbortSignal): Promise<void> {
-    const { id, image, snapshotId, template, startedAt } = sandbox;
+  async #prepareImage(sandbox: Sandbox, download: Archive | null | undefined, signal: AbortSignal): Promise<void> {
+    const { id, image, snapshotId, template, startedAt, workspaceUuid } = sandbox;
     const driver = this.#context.drivers.of(sandbox);
+    if (snapshotId === null && template !== null && download !== null) {
+      await this.#context.archives?.images.provide(template.digest, workspaceUuid, signal);
+    }
     if (snapshotId !== null || template !== null || startedAt !== null || (await driver.isCreated(id))) return;
     await driver.prepareImage?.(image, signal);
   }
@@ -190,6 +193,13 @@ export class Boots {
     if (await driver.isCreated(spec.id)) return;
     await assertDiskRoom(disk, archive.sizeBytes);
     await archives.create(spec, archive, signal, place);
+  }
+
+  /** What the start has to fetch from the engine: a snapshot, or the image of a template. */
+  async #findDownload({ snapshotId, template, startedAt }: Sandbox): Promise<Archive | null> {
+    if (snapshotId !== null) return this.#findArchive({ snapshotId, startedAt });
+    if (template === null || startedAt !== null) return null;
+    return (await this.#context.archives?.images.missing(template.digest)) ?? null;
   }
 
   async #findArchive({ snapshotId, startedAt }: Pick<BootSpec, 'snapshotId' | 'startedAt'>): Promise<Archive | null> {

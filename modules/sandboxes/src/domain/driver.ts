@@ -139,6 +139,8 @@ export interface ArchiveDriver {
   /** Names what the snapshot is based on and several snapshots share, such as an image; null if it is complete. */
   base(snapshotId: string): Promise<string | null>;
   readBase(base: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
+  /** Adds a base of another node from its archive. It stays on this machine while something holds it. Throws IMAGE_PULL_FAILED. */
+  addBase(base: string, content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void>;
   /** The content of a snapshot on this node. */
   read(snapshotId: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
   /**
@@ -192,8 +194,10 @@ export interface BuiltImage {
 export interface BuildDriver {
   /** Prepares an image of the catalog and returns it. Throws UNKNOWN_IMAGE and IMAGE_PULL_FAILED. */
   base(image: string, signal: AbortSignal): Promise<BuiltImage>;
-  /** Returns an image that was built earlier; null if it is gone. */
+  /** Returns an image that was built earlier, here or on another node; null if it is not on this machine. */
   find(digest: string): Promise<BuiltImage | null>;
+  /** Makes the layer hold an image, which may come later. */
+  hold(digest: string, layerId: string): Promise<void>;
   /**
    * Makes an image of a stopped sandbox whose template is `building`, held by the layer, and continues the sandbox from it
    * with an empty disk. `sizeBytes` is what the changes since the previous image take.
@@ -203,8 +207,11 @@ export interface BuildDriver {
     layerId: string,
     signal: AbortSignal,
   ): Promise<{ readonly digest: string; readonly sizeBytes: number }>;
-  /** Makes an image with the same files and other settings, held by the layer. */
-  configure(digest: string, layerId: string, settings: ImageSettings): Promise<string>;
+  /**
+   * Makes an image with the same files and other settings, held by the layer. Equal images of different scopes have
+   * different digests.
+   */
+  configure(digest: string, layerId: string, settings: ImageSettings, scope: string): Promise<string>;
   /** Does nothing if the layer does not exist. Its image is removed once nothing needs it. */
   remove(layerId: string): Promise<void>;
   /** Ids of all layers on this machine. */

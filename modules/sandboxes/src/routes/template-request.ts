@@ -122,6 +122,8 @@ export function toBuildView({ name }: Template, build: TemplateBuild): Static<ty
     created_at: build.createdAt,
     started_at: build.startedAt,
     finished_at: build.finishedAt,
+    archived_at: build.archivedAt,
+    archive_error: build.archiveError,
   };
 }
 

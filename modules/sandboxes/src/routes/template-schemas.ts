@@ -134,6 +134,15 @@ export const buildSchema = Type.Object({
   created_at: time,
   started_at: nullable(time),
   finished_at: nullable(time),
+  archived_at: nullable({
+    ...time,
+    description: 'Since when sandboxes can be created from it on every node; null: only on its own',
+  }),
+  archive_error: nullable(
+    Type.String({
+      description: 'Why the last attempt to archive it failed; the next one follows within a few minutes',
+    }),
+  ),
 });
 
 export const templateSchema = Type.Object({

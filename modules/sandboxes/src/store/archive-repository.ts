@@ -11,6 +11,8 @@ import type { ArchiveRow, SandboxTables } from './tables.ts';
 
 /** A base that an archive uses stays for as long as writing that archive may take. */
 const BASE_KEPT_MS = 3_600_000;
+/** The use of an image that is needed is noted this long before the image could be removed. */
+const NOTED_BEFORE_MS = BASE_KEPT_MS / 2;
 const MIB = 1024 * 1024;
 /** States of snapshots that are archived. */
 export const ARCHIVED = ['ready', 'move'] as const;
@@ -19,8 +21,8 @@ export function createArchiveRepository(database: Database<SandboxTables>): Arch
   return { ...createWrites(database), ...createQueries(database), ...createRemovals(database) };
 }
 
-type Writes = Pick<ArchiveRepository, 'begin' | 'finish' | 'forget' | 'noteFailure' | 'useBase'>;
-type Queries = Pick<ArchiveRepository, 'find' | 'unarchived' | 'unfinished'>;
+type Writes = Pick<ArchiveRepository, 'begin' | 'finish' | 'forget' | 'noteFailure' | 'noteImageFailure' | 'useBase'>;
+type Queries = Pick<ArchiveRepository, 'find' | 'findBase' | 'unarchived' | 'unarchivedImages' | 'unfinished'>;
 type Removals = Pick<ArchiveRepository, 'abandon' | 'abandoned' | 'takeUnneeded'>;
 
 function createWrites({ kysely, dialect }: Database<SandboxTables>): Writes {
@@ -73,6 +75,10 @@ function createWrites({ kysely, dialect }: Database<SandboxTables>): Writes {
         .execute();
     },
 
+    async noteImageFailure(buildId, reason) {
+      await kysely.updateTable('template_build').set({ archive_error: reason }).where('id', '=', buildId).execute();
+    },
+
     async useBase(base, format) {
       const row = await kysely
         .updateTable('sandbox_archive')
@@ -98,6 +104,30 @@ function createQueries({ kysely }: Database<SandboxTables>): Queries {
         .where('state', '=', 'ready')
         .executeTakeFirst();
       return row === undefined ? null : fromRow(row);
+    },
+
+    async findBase(base, format) {
+      const row = await readyBases(kysely, format).selectAll().where('archive.base', '=', base).executeTakeFirst();
+      return row === undefined ? null : fromRow(row);
+    },
+
+    async unarchivedImages(node, format, limit) {
+      const rows = await kysely
+        .selectFrom('template_build as build')
+        .select(['build.id', 'build.workspace_uuid', 'build.digest'])
+        .where('build.node', '=', node)
+        .where('build.status', '=', 'ready')
+        .where('build.digest', 'is not', null)
+        .where('build.id', 'in', kysely.selectFrom('template_tag').select('build_id'))
+        .where(({ not, exists, ref }) =>
+          not(exists(readyBases(kysely, format).select('archive.id').where('archive.base', '=', ref('build.digest')))),
+        )
+        // As of snapshots: neither many that fail nor many of one workspace keep the others waiting.
+        .orderBy((column) => column.case().when('archive_error', 'is', null).then(0).else(1).end())
+        .orderBy(sql`row_number() over (partition by workspace_uuid order by archive_error is null desc, random())`)
+        .limit(limit)
+        .execute();
+      return rows.map(({ id, workspace_uuid: workspaceUuid, digest }) => ({ id, workspaceUuid, digest: digest ?? '' }));
     },
 
     async unarchived(node, limit) {
@@ -144,11 +174,52 @@ function createRemovals(database: Database<SandboxTables>): Removals {
     async takeUnneeded(limit) {
       await removeMoved(kysely);
       await removeUnneeded(kysely);
+      await noteNeededImages(database);
       await removeUnusedBases(database);
       const query = kysely.selectFrom('sandbox_archive').select('id').where('state', '=', 'removed');
       return idsOf(await query.limit(limit).execute());
     },
   };
+}
+
+function readyBases(kysely: Kysely<SandboxTables>, format: string) {
+  return kysely
+    .selectFrom('sandbox_archive as archive')
+    .where('archive.snapshot_id', 'is', null)
+    .where('archive.state', '=', 'ready')
+    .where('archive.format', '=', format);
+}
+
+/**
+ * Images that a tag of a template refers to, or that a sandbox waits for, count as used: replicas of earlier versions,
+ * which know nothing of templates, keep them as well.
+ */
+async function noteNeededImages({ kysely, dialect }: Database<SandboxTables>): Promise<void> {
+  await kysely
+    .updateTable('sandbox_archive as archive')
+    .set({ used_at: databaseTime(dialect) })
+    .where('archive.snapshot_id', 'is', null)
+    .where('archive.state', '=', 'ready')
+    .where('archive.used_at', '<', databaseTime(dialect, -NOTED_BEFORE_MS))
+    .where(({ or, exists, selectFrom }) =>
+      or([
+        exists(
+          selectFrom('template_build as build')
+            .innerJoin('template_tag as tag', 'tag.build_id', 'build.id')
+            .select('build.id')
+            .whereRef('build.digest', '=', 'archive.base'),
+        ),
+        exists(
+          selectFrom('sandbox')
+            .select('sandbox.id')
+            .where('sandbox.removed_at', 'is', null)
+            .where('sandbox.started_at', 'is', null)
+            // JSON that `templateColumn` wrote.
+            .where('sandbox.template', 'like', sql<string>`'%"digest":"' || archive.base || '"%'`),
+        ),
+      ]),
+    )
+    .execute();
 }
 
 /** Bases that no archive uses, once they have not been used for a while. */
@@ -280,13 +351,21 @@ async function finish(
   }
   const finished = await transaction
     .updateTable('sandbox_archive')
-    .set({ state: 'ready', size_bytes: sizeBytes, used_at: now })
+    .set({ state: 'ready', size_bytes: sizeBytes, used_at: now, ready_at: now })
     .where('id', '=', id)
     .where('state', '=', 'writing')
     .returning('id')
     .executeTakeFirst();
   if (finished === undefined) throw new NotNeeded('gone');
-  if (snapshotId === null) return null;
+  if (snapshotId === null) {
+    await transaction
+      .updateTable('template_build')
+      .set({ archive_error: null })
+      .where('digest', '=', base)
+      .where('archive_error', 'is not', null)
+      .execute();
+    return null;
+  }
   const archived = await transaction
     .updateTable('sandbox_snapshot')
     .set({ archived_at: now, archive_bytes: sizeBytes, archive_error: null })

@@ -250,7 +250,7 @@ export interface SnapshotRow {
   archive_error: string | null;
 }
 
-/** `snapshot_id` is null for what archives are based on. `state` is writing, ready, removed or abandoned. */
+/** `snapshot_id` is null for images. `state` is writing, ready, removed or abandoned. */
 export interface ArchiveRow {
   id: string;
   snapshot_id: string | null;
@@ -262,6 +262,8 @@ export interface ArchiveRow {
   wrapper: string;
   box: string;
   used_at: string;
+  /** Null until it is complete. */
+  ready_at: string | null;
 }
 
 export interface TemplateBuildRow {
@@ -281,6 +283,8 @@ export interface TemplateBuildRow {
   created_at: string;
   started_at: string | null;
   finished_at: string | null;
+  /** Why the last attempt to archive its image failed. */
+  archive_error: string | null;
 }
 
 export interface TemplateLayerRow {

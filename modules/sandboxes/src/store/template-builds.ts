@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from 'kysely';
+import { sql, type Kysely, type Transaction } from 'kysely';
 import { quotaExceeded } from '../domain/admission.ts';
 import type { SandboxResources } from '../domain/driver.ts';
 import type {
@@ -38,12 +38,12 @@ export function buildRows(
       }),
 
     async findBuild(id) {
-      const row = await kysely.selectFrom('template_build').selectAll().where('id', '=', id).executeTakeFirst();
+      const row = await buildsIn(kysely).where('id', '=', id).executeTakeFirst();
       return row === undefined ? null : toBuild(row);
     },
 
     async builds(templateId, limit) {
-      const query = kysely.selectFrom('template_build').selectAll().where('template_id', '=', templateId);
+      const query = buildsIn(kysely).where('template_id', '=', templateId);
       return (await query.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(limit).execute()).map(toBuild);
     },
 
@@ -65,7 +65,7 @@ export function buildRows(
     },
 
     async unfinished(node, states, before) {
-      let query = kysely.selectFrom('template_build').selectAll().where('node', '=', node);
+      let query = buildsIn(kysely).where('node', '=', node);
       if (before !== undefined) query = query.where('created_at', '<', before);
       return (await query.where('status', 'in', [...states]).execute()).map(toBuild);
     },
@@ -87,9 +87,7 @@ export function buildRows(
     },
 
     async untagged(node, before) {
-      const rows = await kysely
-        .selectFrom('template_build')
-        .selectAll()
+      const rows = await buildsIn(kysely)
         .where('node', '=', node)
         .where('layer_id', 'is not', null)
         .where('created_at', '<', before)
@@ -98,11 +96,33 @@ export function buildRows(
       return rows.map(toBuild);
     },
 
-    async forgetImage(id) {
-      const query = kysely.updateTable('template_build').set({ layer_id: null, digest: null });
-      await query.where('id', '=', id).execute();
-    },
+    forgetImage: (id) =>
+      kysely.transaction().execute(async (transaction) => {
+        // Locks the build: a tag that it gets comes first, and is seen here, or finds no image any more.
+        const build = () => transaction.updateTable('template_build').where('id', '=', id);
+        await build().set({ archive_error: null }).execute();
+        await build()
+          .set({ layer_id: null, digest: null })
+          .where('id', 'not in', transaction.selectFrom('template_tag').select('build_id'))
+          .execute();
+      }),
   };
+}
+
+/** Builds, each with the time since which its image is archived. */
+function buildsIn(kysely: Kysely<SandboxTables>) {
+  return kysely
+    .selectFrom('template_build')
+    .selectAll('template_build')
+    .select(({ selectFrom }) =>
+      selectFrom('sandbox_archive as archive')
+        // Earlier versions set no `ready_at`.
+        .select(sql<string | null>`min(coalesce(archive.ready_at, archive.used_at))`.as('archived_at'))
+        .whereRef('archive.base', '=', 'template_build.digest')
+        .where('archive.snapshot_id', 'is', null)
+        .where('archive.state', '=', 'ready')
+        .as('archived_at'),
+    );
 }
 
 async function finishBuild(
@@ -160,11 +180,12 @@ function buildRow(build: TemplateBuild): TemplateBuildRow {
     created_at: build.createdAt,
     started_at: build.startedAt,
     finished_at: build.finishedAt,
+    archive_error: build.archiveError,
   };
 }
 
 /** JSON is only written by `buildRow` and the updates here. */
-function toBuild(row: TemplateBuildRow): TemplateBuild {
+function toBuild(row: TemplateBuildRow & { archived_at: string | null }): TemplateBuild {
   return {
     id: row.id,
     templateId: row.template_id,
@@ -181,5 +202,7 @@ function toBuild(row: TemplateBuildRow): TemplateBuild {
     createdAt: row.created_at,
     startedAt: row.started_at,
     finishedAt: row.finished_at,
+    archivedAt: row.archived_at,
+    archiveError: row.archive_error,
   };
 }

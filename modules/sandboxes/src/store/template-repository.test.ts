@@ -34,6 +34,8 @@ function build(id: string, second: number, changes: Partial<TemplateBuild> = {})
     createdAt: at(second),
     startedAt: null,
     finishedAt: null,
+    archivedAt: null,
+    archiveError: null,
     ...changes,
   };
 }
@@ -111,7 +113,7 @@ describeDialects<SandboxTables>('TemplateRepository', migrations, (database) => 
     await repository().finishBuild('three', result, at(6));
     expect(await repository().tags('tpl_a')).toMatchObject([{ tag: 'latest', buildId: 'three' }]);
     expect((await repository().untagged('n', at(9))).map(({ id }) => id)).toEqual(['one']);
-    await repository().assignTags('tpl_a', 'one', ['v1', 'v1'], at(7));
+    expect(await repository().assignTags('tpl_a', 'one', ['v1', 'v1'], at(7))).toBe(true);
     expect(await repository().untagged('n', at(9))).toEqual([]);
     expect(await repository().removeTags('tpl_a', ['v1', 'none'])).toBe(1);
     await repository().pruneBuilds('tpl_a', 1);
@@ -136,8 +138,14 @@ describeDialects<SandboxTables>('TemplateRepository', migrations, (database) => 
     expect((await unused(at(3))).toSorted()).toEqual(['gone', 'old']);
     await repository().removeLayer('old');
     expect(await repository().layerIds('n')).toEqual(new Set(['new', 'kept', 'gone']));
+    await repository().assignTags('tpl_a', 'one', ['v1'], at(2));
+    await repository().forgetImage('one'); // it has got a tag since it was found to have none
+    expect(await repository().findBuild('one')).toMatchObject({ layerId: 'kept', digest: 'd' });
+    await repository().removeTags('tpl_a', ['v1']);
     await repository().forgetImage('one');
     expect(await unused(at(3))).toContain('kept');
+    expect(await repository().assignTags('tpl_a', 'one', ['v1'], at(4))).toBe(false);
+    expect(await repository().tags('tpl_a')).toEqual([]);
   });
 
   it('keeps the log of a build in order, and drops it with the template', async () => {

@@ -102,7 +102,18 @@ function tagRows(
     },
 
     assignTags: (templateId, buildId, tags, at) =>
-      kysely.transaction().execute((transaction) => assignTags(transaction, templateId, buildId, tags, at)),
+      kysely.transaction().execute(async (transaction) => {
+        // Locks the build, whose image may be about to be forgotten.
+        const build = await transaction
+          .updateTable('template_build')
+          .set((column) => ({ digest: column.ref('digest') }))
+          .where('id', '=', buildId)
+          .where('digest', 'is not', null)
+          .returning('id')
+          .executeTakeFirst();
+        if (build !== undefined) await assignTags(transaction, templateId, buildId, tags, at);
+        return build !== undefined;
+      }),
 
     async removeTags(templateId, tags) {
       if (tags.length === 0) return 0;

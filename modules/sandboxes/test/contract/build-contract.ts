@@ -34,8 +34,10 @@ export function buildContract(make: () => Promise<ContractSubject>): void {
     const { image } = subject.spec('any');
     const base = await builds.base(image, signal());
     const settings = { ...base.settings, environment: { A: 'b' }, user: 'app' };
-    const digest = await builds.configure(base.digest, LAYERS[0], settings);
-    expect(digest).not.toBe(base.digest);
+    const other = await builds.configure(base.digest, LAYERS[0], settings, 'another workspace');
+    const digest = await builds.configure(base.digest, LAYERS[0], settings, 'workspace');
+    expect(await builds.configure(base.digest, LAYERS[0], settings, 'workspace')).toBe(digest);
+    expect(new Set([base.digest, other, digest]).size).toBe(3);
     expect(await builds.find(digest)).toEqual({ digest, settings });
     expect(await builds.list()).toEqual([LAYERS[0]]);
     const spec = from('configured', digest, false);

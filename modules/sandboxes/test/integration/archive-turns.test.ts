@@ -1,4 +1,4 @@
-import { systemRandom } from '@svc/runtime';
+import { systemRandom, unlimitedDisk } from '@svc/runtime';
 import { createLogger } from '@svc/telemetry';
 import { fakeClock, waitFor } from '@svc/testing';
 import { unlimitedQuotas } from '@svc/quotas';
@@ -44,8 +44,11 @@ it('archives snapshots of owners in turns, those included that come while many o
     },
     forget: async () => undefined,
     noteFailure: async () => undefined,
+    noteImageFailure: async () => undefined,
     find: async () => null,
+    findBase: async () => null,
     useBase: async () => null,
+    unarchivedImages: async () => [],
     unarchived: async () => [...waiting],
     unfinished: none,
     abandon: async () => undefined,
@@ -67,11 +70,17 @@ it('archives snapshots of owners in turns, those included that come while many o
   const archives = new SnapshotArchives({
     blobs,
     repository,
+    layers: {
+      findLayer: async () => null,
+      insertLayer: async () => undefined,
+      removeLayer: async () => undefined,
+    },
     driver,
     sealer: { wrap: async () => ({ wrapper: 'w', text: 't' }), unwrap: async () => Buffer.alloc(32) },
     quotaLimits: { ...unlimitedQuotas, shareOf: (workspaceUuid) => workspaceUuid.split(' ', 1)[0] ?? '' },
     node: 'n',
     nodes: { silent: async () => [] },
+    disk: unlimitedDisk,
     clock: fakeClock(),
     random: systemRandom,
     log: createLogger({ level: 'silent', name: 'test' }),

@@ -2,12 +2,16 @@ import { createHash } from 'node:crypto';
 import type { BuildDriver, SandboxSpec } from '../../src/domain/driver.ts';
 import { NO_SETTINGS, type ImageSettings } from '../../src/domain/images/image-settings.ts';
 import { sandboxErrors } from '../../src/errors.ts';
-import { FakeDriver } from './fake-driver.ts';
+import { chunksOf, FakeDriver, textOf } from './fake-driver.ts';
 
 /** A fake driver that makes images, which are settings without files. */
 export class BuildingDriver extends FakeDriver {
   readonly #images = new Map<string, ImageSettings>();
   readonly #layers = new Set<string>();
+  /** Awaited before the image of a template is read for an archive, or added from one. */
+  beforeImageCopy: (digest: string) => Promise<void> = async () => undefined;
+  /** Images that were added from archives, in order. */
+  readonly added: string[] = [];
   readonly #imageOf = new Map<string, string>();
 
   readonly builds: BuildDriver = {
@@ -27,15 +31,40 @@ export class BuildingDriver extends FakeDriver {
       this.#imageOf.set(id, digest);
       return { digest, sizeBytes: 1024 };
     },
-    configure: async (digest, layerId, settings) => {
+    hold: async (_digest, layerId) => void this.#layers.add(layerId),
+    configure: async (digest, layerId, settings, scope) => {
       this.#layers.add(layerId);
-      return this.#keep(`${digest} ${JSON.stringify(settings)}`, settings);
+      return this.#keep(`${digest} ${JSON.stringify(settings)} ${scope}`, settings);
     },
     remove: async (layerId) => void this.#layers.delete(layerId),
     list: async () => [...this.#layers],
   };
 
+  /** As if the images that were built here were lost. */
+  loseImages(): void {
+    this.#images.clear();
+  }
+
+  protected override async *readImage(digest: string): AsyncGenerator<Uint8Array> {
+    if (!digest.startsWith('built-')) return yield* super.readImage(digest);
+    await this.beforeImageCopy(digest);
+    const settings = this.#images.get(digest);
+    if (settings === undefined) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its image is gone' } });
+    yield* chunksOf(JSON.stringify(settings));
+  }
+
+  protected override async addImage(digest: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+    if (!digest.startsWith('built-')) return super.addImage(digest, content);
+    await this.beforeImageCopy(digest);
+    this.#images.set(digest, JSON.parse(await textOf(content)) as ImageSettings); // written by `readImage`
+    this.added.push(digest);
+  }
+
   override async create(spec: SandboxSpec, signal: AbortSignal): Promise<void> {
+    const digest = typeof spec.snapshotId === 'string' ? undefined : spec.template?.digest;
+    if (digest !== undefined && !this.#images.has(digest) && !this.sandboxes.has(spec.id)) {
+      throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its template is gone' } });
+    }
     await super.create(spec, signal);
     this.#imageOf.set(spec.id, spec.template?.digest ?? 'none');
   }

@@ -143,7 +143,8 @@ export class FakeDriver implements SandboxDriver {
       format: 'fake',
       base: async () => this.image,
       mayContinue: async (id) => !this.elsewhere.has(id),
-      readBase: (base) => chunksOf(`image ${base}`),
+      readBase: (base) => this.readImage(base),
+      addBase: (base, content) => this.addImage(base, content),
       read: (snapshotId) => this.#readArchive(snapshotId),
       create: (spec, archive, signal) => this.#createFromArchive(spec, archive, signal),
     },
@@ -156,6 +157,15 @@ export class FakeDriver implements SandboxDriver {
   /** What each sandbox was created from, if from an archive. */
   readonly restored = new Map<string, string>();
   beforeArchive: (snapshotId: string) => Promise<void> = async () => undefined;
+
+  /** The content of the archive of an image. */
+  protected readImage(image: string): AsyncIterable<Uint8Array> {
+    return chunksOf(`image ${image}`);
+  }
+
+  protected async addImage(image: string, content: AsyncIterable<Uint8Array>): Promise<void> {
+    if ((await textOf(content)) === `image ${image}`) this.images.add(image);
+  }
 
   async *#readArchive(snapshotId: string): AsyncGenerator<Uint8Array> {
     await this.beforeArchive(snapshotId);
@@ -270,11 +280,11 @@ export class FakeDriver implements SandboxDriver {
   }
 }
 
-async function* chunksOf(text: string): AsyncGenerator<Uint8Array> {
+export async function* chunksOf(text: string): AsyncGenerator<Uint8Array> {
   for (const part of text.split(' ')) yield Buffer.from(`${part} `);
 }
 
-async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+export async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   let text = '';
   for await (const chunk of chunks) text += Buffer.from(chunk).toString('utf8');
   return text.trim();

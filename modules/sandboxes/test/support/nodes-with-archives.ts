@@ -5,7 +5,7 @@ import { fakeAccess, fakeClock, temporaryFolder, waitFor, type FakeCaller, type 
 import type { QuotaLimits } from '@svc/quotas';
 import type { Kysely } from 'kysely';
 import type { SandboxTables } from '../../src/store/tables.ts';
-import { FakeDriver } from './fake-driver.ts';
+import { BuildingDriver } from './building-driver.ts';
 import { FolderBlobs } from './folder-blobs.ts';
 import { startPlatform, type Answer, type TestPlatform } from './platform.ts';
 
@@ -13,7 +13,7 @@ import { startPlatform, type Answer, type TestPlatform } from './platform.ts';
 const STEP_MS = 15_000;
 
 export interface ArchiveNode {
-  readonly driver: FakeDriver;
+  readonly driver: BuildingDriver;
   readonly blobs: FolderBlobs;
   readonly platform: TestPlatform;
   /** Sends a request as the owner. */
@@ -74,7 +74,7 @@ export async function createArchiveNodes<Tables>(
     owner,
     kysely,
     start: async (name, { hasArchives = true } = {}) => {
-      const driver = new FakeDriver();
+      const driver = new BuildingDriver();
       const blobs = new FolderBlobs(blobsFolder);
       const clock = fakeClock(startsAt.toISOString());
       clocks.set(name, clock);

@@ -3663,6 +3663,8 @@ export interface SandboxOperations {
           "created_at": string;
           "started_at": string | null;
           "finished_at": string | null;
+          "archived_at": string | null;
+          "archive_error": string | null;
         })[];
       })[];
       "count": number;
@@ -3763,6 +3765,8 @@ export interface SandboxOperations {
         "created_at": string;
         "started_at": string | null;
         "finished_at": string | null;
+        "archived_at": string | null;
+        "archive_error": string | null;
       })[];
     };
   };
@@ -3868,6 +3872,8 @@ export interface SandboxOperations {
       "created_at": string;
       "started_at": string | null;
       "finished_at": string | null;
+      "archived_at": string | null;
+      "archive_error": string | null;
     };
   };
   /** Get a build */
@@ -3908,6 +3914,8 @@ export interface SandboxOperations {
       "created_at": string;
       "started_at": string | null;
       "finished_at": string | null;
+      "archived_at": string | null;
+      "archive_error": string | null;
     };
   };
   /** Cancel a build */
@@ -3948,6 +3956,8 @@ export interface SandboxOperations {
       "created_at": string;
       "started_at": string | null;
       "finished_at": string | null;
+      "archived_at": string | null;
+      "archive_error": string | null;
     };
   };
   /** Read the log of a build; wait_ms waits for new lines while it runs */

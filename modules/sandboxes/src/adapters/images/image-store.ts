@@ -154,8 +154,13 @@ export class ImageStore {
    */
   async adopt(digest: string, settings: ImageSettings, content: Readable, signal: AbortSignal): Promise<void> {
     const release = await this.#references.lease();
+    // The other machine has admitted each of its layers.
+    const limits = {
+      maxBytes: this.#options.maxImageBytes * MAX_BUILT_LAYERS,
+      maxEntries: MAX_ENTRIES * MAX_BUILT_LAYERS,
+    };
     try {
-      const layer = await this.#layers.add({ diffId: null, open: async () => content }, signal);
+      const layer = await this.#layers.add({ diffId: null, limits, open: async () => content }, signal);
       await this.#records.writeImage({ digest, layers: [layer], settings });
     } catch (error) {
       signal.throwIfAborted();
@@ -192,13 +197,13 @@ export class ImageStore {
     }
   }
 
-  /** Makes an image with the same layers and other settings, and holds it. */
-  async configure(holder: string, base: string, settings: ImageSettings): Promise<string> {
+  /** Makes an image with the same layers and other settings, and holds it. Its digest depends on the scope, too. */
+  async configure(holder: string, base: string, settings: ImageSettings, scope: string): Promise<string> {
     const release = await this.#references.lease();
     try {
       const record = await this.#records.image(base);
       if (record === null) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its image is gone' } });
-      const digest = await this.#writeBuilt(record.layers, settings);
+      const digest = await this.#writeBuilt(record.layers, settings, scope);
       await this.#references.hold(holder, digest);
       return digest;
     } finally {
@@ -206,10 +211,10 @@ export class ImageStore {
     }
   }
 
-  async #writeBuilt(layers: ImageRecord['layers'], settings: ImageSettings): Promise<string> {
+  async #writeBuilt(layers: ImageRecord['layers'], settings: ImageSettings, scope?: string): Promise<string> {
     const names = layers.map(({ name }) => name);
     const digest = `built-${createHash('sha256')
-      .update(JSON.stringify([names, settings]))
+      .update(JSON.stringify([names, settings, ...(scope === undefined ? [] : [scope])]))
       .digest('hex')}`;
     await this.#records.writeImage({ digest, layers, settings });
     return digest;

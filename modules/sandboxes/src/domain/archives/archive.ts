@@ -27,9 +27,9 @@ export interface ArchiveBlobs {
 /** An archive that is about to be written. */
 export interface NewArchive {
   readonly id: string;
-  /** Null for what the archives of several snapshots are based on. */
+  /** Null for an image: snapshots are based on it, or templates have it. */
   readonly snapshotId: string | null;
-  /** What the files of the snapshot are based on; or, without a snapshot, the name of the base itself. */
+  /** What the files of the snapshot are based on; or, without a snapshot, the name of the image itself. */
   readonly base: string | null;
   /** What can read it. */
   readonly format: string;
@@ -39,6 +39,14 @@ export interface NewArchive {
 
 export interface Archive extends NewArchive {
   readonly sizeBytes: number;
+}
+
+/** A finished build whose image has no archive yet. */
+export interface UnarchivedImage {
+  /** ID of the build. */
+  readonly id: string;
+  readonly workspaceUuid: string;
+  readonly digest: string;
 }
 
 /** Why an archive that was written does not count: its snapshot is gone, or what it is based on. */
@@ -61,16 +69,21 @@ export interface ArchiveRepository {
   find(snapshotId: string): Promise<Archive | null>;
   /** A complete base, which is kept for an hour from now on. */
   useBase(base: string, format: string): Promise<Archive | null>;
+  findBase(base: string, format: string): Promise<Archive | null>;
   /**
    * Snapshots of the node that are not archived: first those that have not failed, and among them one of each
    * workspace, then a second one of each, and so on.
    */
   unarchived(node: string, limit: number): Promise<readonly Snapshot[]>;
+  /** Builds of the node that have a tag, and an image without an archive of this format. In the same order. */
+  unarchivedImages(node: string, format: string, limit: number): Promise<readonly UnarchivedImage[]>;
+  /** Notes why the image of a build could not be archived. */
+  noteImageFailure(buildId: string, reason: string): Promise<void>;
   /** Unfinished archives of the node. */
   unfinished(node: string): Promise<readonly string[]>;
   /** Gives up unfinished archives of other nodes. Their writers may return at any time. */
   abandon(nodes: readonly string[]): Promise<void>;
-  /** Marks what no snapshot and no sandbox needs, and returns all that is marked. */
+  /** Marks what no snapshot, no tag of a template and no sandbox needs, and returns all that is marked. */
   takeUnneeded(limit: number): Promise<readonly string[]>;
   abandoned(limit: number): Promise<readonly string[]>;
 }

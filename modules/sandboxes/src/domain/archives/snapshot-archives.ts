@@ -1,14 +1,23 @@
 import { isAppError } from '@svc/errors';
 import type { QuotaLimits } from '@svc/quotas';
-import { BackgroundLoop, type Clock, type Random } from '@svc/runtime';
+import { BackgroundLoop, type Clock, type DiskSpace, type Random } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import { quotaExceeded } from '../admission.ts';
 import type { ArchiveDriver, SandboxDriver, SandboxSpec, StartPlace } from '../driver.ts';
 import type { SandboxNodes } from '../ports.ts';
 import type { Sealer } from '../secrets/secret.ts';
 import type { Snapshot } from '../snapshots/snapshot.ts';
-import { archiveContext, type Archive, type ArchiveBlobs, type ArchiveRepository, type NewArchive } from './archive.ts';
+import type { TemplateRepository } from '../templates/template.ts';
+import {
+  archiveContext,
+  type Archive,
+  type ArchiveBlobs,
+  type ArchiveRepository,
+  type NewArchive,
+  type UnarchivedImage,
+} from './archive.ts';
 import { ARCHIVE_KEY_BYTES, decodeArchive, encodeArchive } from './archive-codec.ts';
+import { ArchivedImages } from './archived-images.ts';
 
 /** A wake of the loop comes first; this finds what one missed. */
 const CHECK_EVERY_MS = 15_000;
@@ -24,35 +33,41 @@ const ID_BYTES = 16;
 export interface SnapshotArchivesDeps {
   readonly blobs: ArchiveBlobs;
   readonly repository: ArchiveRepository;
+  readonly layers: Pick<TemplateRepository, 'findLayer' | 'insertLayer' | 'removeLayer'>;
   readonly driver: SandboxDriver;
   readonly sealer: Sealer;
   readonly quotaLimits: QuotaLimits;
   readonly node: string;
   readonly nodes: Pick<SandboxNodes, 'silent'>;
+  readonly disk: DiskSpace;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
 }
 
 /**
- * Copies of this node's snapshots in storage that all nodes reach, so that each of them can create sandboxes from any
- * snapshot. They are written in the background, one at a time, with owners in turns, and removed with their snapshot.
+ * Copies of this node's snapshots, and of the images of its templates, in storage that all nodes reach, so that each of
+ * them can create sandboxes from any of these. They are written in the background, one at a time, with owners in turns,
+ * and removed with their snapshot, or once no template has the image.
  */
 export class SnapshotArchives {
+  /** The archived images of templates. */
+  readonly images: ArchivedImages;
   readonly #deps: SnapshotArchivesDeps;
   readonly #loop: BackgroundLoop;
-  /** When to try again, by snapshot. After a restart, everything is tried at once. */
+  /** When to try again, by snapshot or build. After a restart, everything is tried at once. */
   readonly #retries = new Map<string, number>();
   #nextSweepAtMs = 0;
   #nextUnsealedSweepAtMs = 0;
 
   constructor(deps: SnapshotArchivesDeps) {
     this.#deps = deps;
+    this.images = new ArchivedImages({ ...deps, read: (archive) => this.#read(archive) });
     this.#loop = new BackgroundLoop({
       run: (signal) => this.#run(signal),
       intervalMs: CHECK_EVERY_MS,
       runsAtStart: true,
-      onError: (error) => deps.log.warn({ err: error }, 'snapshots could not be archived'),
+      onError: (error) => deps.log.warn({ err: error }, 'nothing could be archived'),
       clock: deps.clock,
     });
   }
@@ -74,7 +89,7 @@ export class SnapshotArchives {
   }
 
   async close(): Promise<void> {
-    await this.#loop.close();
+    await Promise.all([this.#loop.close(), this.images.close()]);
     await this.#deps.blobs.close();
   }
 
@@ -126,24 +141,24 @@ export class SnapshotArchives {
     }
     const archives = driver.snapshots?.archives;
     if (archives === undefined) return;
-    for (;;) {
-      const round = this.#roundOf(await repository.unarchived(node, BATCH));
-      if (round.length === 0) return;
-      for (const snapshot of round) {
-        if (signal.aborted) return;
-        await this.#archive(archives, snapshot, signal);
-      }
+    while (!signal.aborted) {
+      const snapshots = this.#roundOf(await repository.unarchived(node, BATCH));
+      const unarchived = driver.builds && (await repository.unarchivedImages(node, archives.format, BATCH));
+      const images = this.#roundOf(unarchived ?? []);
+      if (snapshots.length + images.length === 0) return;
+      for (const snapshot of snapshots) await this.#archive(archives, snapshot, signal);
+      for (const image of images) await this.#archiveImage(archives, image, signal);
     }
   }
 
-  /** One snapshot of each owner: the many of one delay those of others, new ones included, by one archive. */
-  #roundOf(unarchived: readonly Snapshot[]): readonly Snapshot[] {
+  /** One of each owner: the many of one delay those of others, new ones included, by one archive. */
+  #roundOf<Item extends Pick<Snapshot, 'id' | 'workspaceUuid'>>(unarchived: readonly Item[]): readonly Item[] {
     const { clock, quotaLimits } = this.#deps;
     for (const [id, retryAtMs] of this.#retries) if (retryAtMs <= clock.nowMs()) this.#retries.delete(id);
-    const round = new Map<string, Snapshot>();
-    for (const snapshot of unarchived) {
-      const owner = quotaLimits.shareOf(snapshot.workspaceUuid);
-      if (!this.#retries.has(snapshot.id) && !round.has(owner)) round.set(owner, snapshot);
+    const round = new Map<string, Item>();
+    for (const item of unarchived) {
+      const owner = quotaLimits.shareOf(item.workspaceUuid);
+      if (!this.#retries.has(item.id) && !round.has(owner)) round.set(owner, item);
     }
     return [...round.values()];
   }
@@ -173,23 +188,55 @@ export class SnapshotArchives {
   async #archive(driver: ArchiveDriver, snapshot: Snapshot, signal: AbortSignal): Promise<void> {
     const { repository, clock, log } = this.#deps;
     const startedAtMs = clock.nowMs();
-    try {
+    const work = async (): Promise<void> => {
       const base = await driver.base(snapshot.id);
-      if (base !== null && (await repository.useBase(base, driver.format)) === null) {
-        await this.#write({ snapshotId: null, base }, null, driver.readBase(base, signal), signal);
-      }
+      if (base !== null) await this.#writeBase(driver, base, signal);
       const source = driver.read(snapshot.id, signal);
       const sizeBytes = await this.#write({ snapshotId: snapshot.id, base }, snapshot, source, signal);
-      this.#retries.delete(snapshot.id);
       const facts = { snapshot: snapshot.id, bytes: sizeBytes, duration_ms: clock.nowMs() - startedAtMs };
       if (sizeBytes !== null) log.info(facts, 'a snapshot is archived');
+    };
+    await this.#attempt(snapshot.id, work, (reason) => repository.noteFailure(snapshot.id, reason), signal);
+  }
+
+  async #archiveImage(driver: ArchiveDriver, { id, digest }: UnarchivedImage, signal: AbortSignal): Promise<void> {
+    const { repository, clock, log } = this.#deps;
+    const startedAtMs = clock.nowMs();
+    const work = async (): Promise<void> => {
+      const sizeBytes = await this.#writeBase(driver, digest, signal);
+      const facts = { build: id, bytes: sizeBytes, duration_ms: clock.nowMs() - startedAtMs };
+      if (sizeBytes !== null) log.info(facts, 'the image of a template is archived');
+    };
+    await this.#attempt(id, work, (reason) => repository.noteImageFailure(id, reason), signal);
+  }
+
+  /** A failed attempt is repeated later. `id`: of the snapshot or build. */
+  async #attempt(
+    id: string,
+    work: () => Promise<void>,
+    noteFailure: (reason: string) => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (signal.aborted) return;
+    const { clock, log } = this.#deps;
+    try {
+      await work();
+      this.#retries.delete(id);
     } catch (error) {
       if (signal.aborted) return;
-      this.#retries.set(snapshot.id, clock.nowMs() + RETRY_AFTER_MS);
-      log.warn({ err: error, snapshot: snapshot.id }, 'a snapshot could not be archived yet');
+      this.#retries.set(id, clock.nowMs() + RETRY_AFTER_MS);
+      log.warn({ err: error, of: id }, 'an archive could not be written yet');
       const reason = isAppError(error) ? error.message : 'The archive could not be written';
-      await repository.noteFailure(snapshot.id, reason.slice(0, 1000));
+      await noteFailure(reason.slice(0, 1000));
     }
+  }
+
+  /** Archives an image unless it is. Returns the size, or null if there was nothing to write. */
+  async #writeBase(driver: ArchiveDriver, base: string, signal: AbortSignal): Promise<number | null> {
+    if ((await this.#deps.repository.useBase(base, driver.format)) !== null) return null;
+    const sizeBytes = await this.#write({ snapshotId: null, base }, null, driver.readBase(base, signal), signal);
+    if (sizeBytes === null) throw new Error('others gave the archive up while this node was silent');
+    return sizeBytes;
   }
 
   /** Returns the size, or null if it is not needed any more. */

@@ -112,6 +112,7 @@ export class TemplateBuilder {
         log.write(`Built in ${result.outcome.steps} steps, ${result.outcome.cachedSteps} of them from the cache`);
         await log.flush();
         await repository.finishBuild(build.id, result, clock.now().toISOString());
+        context.archives?.wake();
       };
       await this.#slots.run(build.workspaceUuid, work, controller.signal);
     } catch (error) {
@@ -193,7 +194,8 @@ class BuildRun {
     // Whatever the image of the base would run is run by the start command alone.
     const settings = { ...last.settings, entrypoint: [], command: [] };
     const layer = await this.#addLayer(`build ${this.#build.id}`, async (layerId) => ({
-      digest: await this.#driver.configure(last.digest, layerId, settings),
+      // Another digest in each workspace: none learns from an archive that is there already what another one has built.
+      digest: await this.#driver.configure(last.digest, layerId, settings, this.#build.workspaceUuid),
       sizeBytes: 0,
     }));
     if (startCommand !== null || readyCommand !== null) {
@@ -322,18 +324,26 @@ class BuildRun {
       return result;
     }
     const { resolve, catalog } = this.#deps;
-    const { workspaceUuid, node } = this.#build;
-    const built = await resolve(workspaceUuid, from);
-    if (built !== null) {
-      if (built.digest === null || built.node !== node) throw new BuildFault(`the template ${from} is on another node`);
-      const image = await this.#driver.find(built.digest);
-      if (image === null) throw new BuildFault(`the image of the template ${from} is gone; build it again`);
-      return image;
-    }
+    const built = await resolve(this.#build.workspaceUuid, from);
+    if (built !== null) return this.#imageOfTemplate(built, from);
     const name = catalog.findReference(from);
     if (name !== null) return this.#driver.base(name, this.#signal);
     throw new BuildFault(
       `${from} is neither an image of the catalog nor a template of this workspace; an operator can add it to sandboxes.images`,
+    );
+  }
+
+  async #imageOfTemplate({ digest, node }: TemplateBuild, from: string): Promise<StageImage> {
+    const { archives } = this.#deps.context;
+    if (digest === null) throw new BuildFault(`the template ${from} has no image; build it again`);
+    if (archives !== null) await archives.images.provide(digest, this.#build.workspaceUuid, this.#signal);
+    const image = await this.#driver.find(digest);
+    if (image !== null) return image;
+    if (node === this.#build.node) throw new BuildFault(`the image of the template ${from} is gone; build it again`);
+    throw new BuildFault(
+      archives === null
+        ? `the template ${from} is on node ${node}; build it on this one, too`
+        : `the template ${from} is on node ${node} and not archived yet; try again later`,
     );
   }
 

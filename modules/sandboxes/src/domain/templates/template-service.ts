@@ -1,15 +1,15 @@
 import type { Principal } from '@svc/access';
-import { isAppError } from '@svc/errors';
 import { sandboxErrors } from '../../errors.ts';
 import type { SandboxContext } from '../context.ts';
 import type { SandboxResources } from '../driver.ts';
 import { newTemplateId } from '../identifiers.ts';
+import type { SandboxNodes } from '../ports.ts';
 import type { SandboxService } from '../sandbox-service.ts';
 import { MAX_STEPS, type BuildPlan } from './build-plan.ts';
-import { BUILD_LABEL } from './build-sandbox.ts';
 import type { SandboxTemplate } from './sandbox-template.ts';
 import type { TemplateBuilder } from './template-builder.ts';
 import type { TemplateFiles } from './template-files.ts';
+import { KEPT_BUILDS, NO_PLACE, TemplateSweeper } from './template-sweeper.ts';
 import {
   DEFAULT_TAG,
   parseTemplateName,
@@ -21,15 +21,7 @@ import {
   type TemplateTag,
 } from './template.ts';
 
-const KEPT_BUILDS = 20;
-/** A build that was requested and not started. */
-const WAITING_MS = 3_600_000;
-/** A build without a tag, so that its creator can give it one. */
-const UNTAGGED_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 const POLL_MS = 1_000;
-
-const NO_PLACE = { step: null, line: null, unknownUser: null };
 
 export interface BuildRequest {
   readonly workspaceUuid: string;
@@ -46,6 +38,7 @@ export interface TemplateServiceDeps {
   readonly service: SandboxService;
   readonly uploads: TemplateFiles;
   readonly keptDays: number;
+  readonly nodes: Pick<SandboxNodes, 'silent'>;
 }
 
 /** A build that sandboxes can be created from on this node. */
@@ -61,6 +54,7 @@ export class TemplateService {
   readonly uploads: TemplateFiles;
   readonly #deps: TemplateServiceDeps;
   readonly #builder: TemplateBuilder;
+  readonly #sweeper: TemplateSweeper;
   /** Callers that wait for the log of a build. */
   readonly #waiting = new Map<string, Set<() => void>>();
 
@@ -68,6 +62,7 @@ export class TemplateService {
     this.#deps = deps;
     this.uploads = deps.uploads;
     this.#builder = builder((buildId) => this.#wake(buildId));
+    this.#sweeper = new TemplateSweeper({ ...deps, underWay: () => this.#builder.underWay });
   }
 
   get buildsUnderWay(): number {
@@ -106,6 +101,8 @@ export class TemplateService {
       createdAt,
       startedAt: null,
       finishedAt: null,
+      archivedAt: null,
+      archiveError: null,
     };
     await repository.insertBuild(build, limits);
     await repository.pruneBuilds(template.id, KEPT_BUILDS);
@@ -116,7 +113,7 @@ export class TemplateService {
   async start(build: TemplateBuild, plan: BuildPlan): Promise<void> {
     const { repository, context, service } = this.#deps;
     this.#builder.driver();
-    if (build.node !== context.node) throw sandboxErrors.TEMPLATE_ELSEWHERE();
+    this.#assertBuiltHere(build);
     service.assertTakesSandboxes();
     const steps = plan.stages.reduce((sum, stage) => sum + stage.steps.length, 0);
     if (steps > MAX_STEPS) {
@@ -172,14 +169,14 @@ export class TemplateService {
       throw sandboxErrors.TEMPLATE_NOT_FOUND({ details: { template: idOrName } });
     }
     for (const { id } of builds) await this.#builder.cancel(id, 'The template was deleted');
-    await this.#collectLayers();
+    await this.#sweeper.collectLayers();
   }
 
   /** Ends a build that is under way on this node. Throws BUILD_NOT_FOUND, and TEMPLATE_ELSEWHERE. */
   async cancel(workspaceUuid: string, idOrName: string, buildId: string): Promise<TemplateBuild> {
     const build = await this.build(workspaceUuid, idOrName, buildId);
     const { repository, context } = this.#deps;
-    if (build.node !== context.node) throw sandboxErrors.TEMPLATE_ELSEWHERE();
+    this.#assertBuiltHere(build);
     const message = 'The build was cancelled';
     if (this.#builder.isRunning(buildId)) await this.#builder.cancel(buildId, message);
     else await repository.failBuild(buildId, { ...NO_PLACE, message }, context.clock.now().toISOString());
@@ -203,7 +200,11 @@ export class TemplateService {
       throw sandboxErrors.TEMPLATE_NOT_FOUND({ details: { template: target.slice(0, 200) } });
     if (build.digest === null) throw sandboxErrors.TEMPLATE_NOT_READY({ details: { template: target } });
     const { repository, context } = this.#deps;
-    await repository.assignTags(build.templateId, build.id, tags, context.clock.now().toISOString());
+    // Notes its use first: until the archive is needed by the tag, nothing removes it.
+    await context.archives?.images.use(build.digest);
+    const at = context.clock.now().toISOString();
+    if (!(await repository.assignTags(build.templateId, build.id, tags, at)))
+      throw sandboxErrors.TEMPLATE_NOT_READY({ details: { template: target } });
     return build;
   }
 
@@ -242,7 +243,7 @@ export class TemplateService {
     if (build.digest === null || build.outcome === null) {
       throw sandboxErrors.TEMPLATE_NOT_READY({ details: { template: reference } });
     }
-    if (build.node !== this.#deps.context.node) throw sandboxErrors.TEMPLATE_ELSEWHERE();
+    await this.#assertUsable(build, build.digest);
     const { user, workingFolder, startCommand } = build.outcome;
     const isNamed = parseTemplateName(reference)?.tag === null && !isBuildId(reference);
     return {
@@ -250,6 +251,25 @@ export class TemplateService {
       template: { digest: build.digest, buildId: build.id, user, workingFolder, startCommand },
       resources: build.resources,
     };
+  }
+
+  async #assertUsable({ id, templateId, node, archivedAt }: TemplateBuild, digest: string): Promise<void> {
+    const { context, repository } = this.#deps;
+    if (node === context.node) return;
+    if (context.archives !== null && (await context.archives.images.find(digest)) !== null) return;
+    const isTagged = (await repository.tags(templateId)).some(({ buildId }) => buildId === id);
+    const remedy =
+      context.archives === null || archivedAt !== null // for another architecture
+        ? `send the request to node ${node}, or build the template on this one, too`
+        : isTagged
+          ? 'it is not archived yet; try again, or see archive_error of the build'
+          : 'only builds with a tag are archived; give it one, and try again';
+    throw sandboxErrors.TEMPLATE_ELSEWHERE({ details: { node, remedy } });
+  }
+
+  #assertBuiltHere({ node }: TemplateBuild): void {
+    if (node === this.#deps.context.node) return;
+    throw sandboxErrors.TEMPLATE_ELSEWHERE({ details: { node, remedy: `send the request to node ${node}` } });
   }
 
   /** The check that tells when the programs of a build are ready; null if it has none, or is gone. */
@@ -283,61 +303,17 @@ export class TemplateService {
   }
 
   /** Ends builds that an earlier process left under way, removes their sandboxes, and layers without a record. */
-  async reconcile(): Promise<void> {
-    const { repository, context, service } = this.#deps;
-    const { driver, node, clock } = context;
-    if (driver.builds === undefined) return;
-    for (const build of await repository.unfinished(node, ['building'])) {
-      const message = 'The platform restarted during the build; build again';
-      await repository.failBuild(build.id, { ...NO_PLACE, message }, clock.now().toISOString());
-      await this.#removeSandboxes(service, build);
-    }
-    const known = await repository.layerIds(node);
-    for (const id of await driver.builds.list()) if (!known.has(id)) await driver.builds.remove(id);
-    await this.sweep();
+  reconcile(): Promise<void> {
+    return this.#sweeper.reconcile();
   }
 
-  /** Ends builds that were never started, and removes what no build needs any more. */
-  async sweep(): Promise<void> {
-    const { repository, context, keptDays } = this.#deps;
-    const { driver, node, clock } = context;
-    if (driver.builds === undefined) return;
-    const before = (ageMs: number): string => new Date(clock.nowMs() - ageMs).toISOString();
-    for (const { id } of await repository.unfinished(node, ['waiting'], before(WAITING_MS))) {
-      const message = 'The build was not started within an hour';
-      await repository.failBuild(id, { ...NO_PLACE, message }, clock.now().toISOString());
-    }
-    for (const build of await repository.untagged(node, before(UNTAGGED_MS))) {
-      await repository.forgetImage(build.id);
-      await repository.pruneBuilds(build.templateId, KEPT_BUILDS);
-    }
-    await this.#collectLayers();
-    await this.uploads.sweep(new Date(clock.nowMs() - keptDays * DAY_MS));
+  /** Ends builds that were never started or whose node is lost, and removes what no build needs any more. */
+  sweep(): Promise<void> {
+    return this.#sweeper.sweep();
   }
 
   close(): Promise<void> {
     return this.#builder.close();
-  }
-
-  /** A build in progress has its last layer without a record of the build for a moment, so none runs meanwhile. */
-  async #collectLayers(): Promise<void> {
-    const { repository, context, keptDays } = this.#deps;
-    if (this.#builder.underWay > 0) return;
-    const before = new Date(context.clock.nowMs() - keptDays * DAY_MS).toISOString();
-    for (const { id } of await repository.unusedLayers(context.node, before)) {
-      await repository.removeLayer(id);
-      await context.driver.builds?.remove(id);
-    }
-  }
-
-  async #removeSandboxes(service: SandboxService, { id, workspaceUuid }: TemplateBuild): Promise<void> {
-    const filter = { labels: { [BUILD_LABEL]: id }, pageSize: 100, cursor: null };
-    const { sandboxes } = await service.list(workspaceUuid, filter);
-    for (const sandbox of sandboxes) {
-      await service.remove(workspaceUuid, sandbox.id).catch((error: unknown) => {
-        if (!isAppError(error) || error.code !== 'SANDBOX_NOT_FOUND') throw error;
-      });
-    }
   }
 
   #wake(buildId: string): void {

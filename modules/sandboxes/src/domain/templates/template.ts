@@ -42,7 +42,7 @@ export interface TemplateBuild {
   readonly templateId: string;
   readonly workspaceUuid: string;
   readonly ownerId: string;
-  /** Where its image is. */
+  /** Where it was built, and its image is, whether it is archived or not. */
   readonly node: string;
   readonly status: BuildStatus;
   /** Names that it takes when it is ready. */
@@ -57,6 +57,10 @@ export interface TemplateBuild {
   readonly createdAt: string;
   readonly startedAt: string | null;
   readonly finishedAt: string | null;
+  /** Since when every node can use its image; null for only its own. */
+  readonly archivedAt: string | null;
+  /** Why its image is not archived yet; null if no attempt failed. */
+  readonly archiveError: string | null;
 }
 
 export interface TemplateTag {
@@ -119,12 +123,13 @@ export interface TemplateRepository {
   pruneBuilds(templateId: string, keep: number): Promise<void>;
   /** Builds of this node with a layer and without a tag, that were created before. */
   untagged(node: string, before: string): Promise<readonly TemplateBuild[]>;
-  /** Forgets the image of a build. */
+  /** Forgets the image of a build that still has no tag. */
   forgetImage(id: string): Promise<void>;
 
   tags(templateId: string): Promise<readonly TemplateTag[]>;
   findTag(templateId: string, tag: string): Promise<TemplateTag | null>;
-  assignTags(templateId: string, buildId: string, tags: readonly string[], at: string): Promise<void>;
+  /** Returns false if the image of the build is gone. */
+  assignTags(templateId: string, buildId: string, tags: readonly string[], at: string): Promise<boolean>;
   /** Returns the number of tags that were there. */
   removeTags(templateId: string, tags: readonly string[]): Promise<number>;
 

@@ -115,6 +115,50 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await to.driver.remove(spec.id);
   });
 
+  it('carry the image of a template to a machine that lacks it, where a layer holds it', async () => {
+    const LAYER = 'tpl_archivedimageaaaaaaaaaaaaa';
+    const HOLDER = 'tpl_archivedimagebbbbbbbbbbbbb';
+    const place = { buildId: null, user: null, workingFolder: null, startCommand: null };
+    const source = sampleSpec('built', { template: { digest: base, ...place, building: true } });
+    await from.driver.create(source, signal());
+    await from.driver.start(source, signal());
+    await run(from, source, 'rm -r /etc/os-release /var; mkdir -p /data/sub /var && echo built > /data/sub/file');
+    await from.driver.stop(source.id, 1000);
+    const { digest: files } = await from.driver.builds.commit(source.id, LAYER, signal());
+    const settings = { ...(await from.driver.builds.find(files))!.settings, environment: { A: 'b' } };
+    const digest = await from.driver.builds.configure(files, LAYER, settings, 'workspace');
+    const content = (): AsyncIterable<Uint8Array> => from.driver.snapshots.archives.readBase(digest, signal());
+    async function* cut(): AsyncGenerator<Uint8Array> {
+      let chunks = 0;
+      for await (const chunk of content()) {
+        chunks += 1;
+        if (chunks > 4) return;
+        yield chunk;
+      }
+    }
+
+    await to.driver.builds.hold(digest, HOLDER);
+    await expect(to.driver.snapshots.archives.addBase(digest, cut(), signal())).rejects.toMatchObject({
+      code: 'IMAGE_PULL_FAILED',
+    });
+    expect(await to.driver.builds.find(digest)).toBeNull();
+    await to.driver.snapshots.archives.addBase(digest, content(), signal());
+    await to.images.collect();
+    expect(await to.driver.builds.find(digest)).toEqual({ digest, settings });
+    const spec = sampleSpec('from-image', { template: { digest, ...place } });
+    await to.driver.create(spec, signal());
+    await to.driver.start(spec, signal());
+    expect(await run(to, spec, 'cat /data/sub/file; ls -A /var; ls /etc/os-release')).toMatch(/^built\nls:/);
+    await to.driver.remove(spec.id);
+    await to.images.collect();
+    expect(await to.driver.builds.find(digest)).not.toBeNull();
+    await to.driver.builds.remove(HOLDER);
+    await to.images.collect();
+    expect(await to.driver.builds.find(digest)).toBeNull();
+    await from.driver.remove(source.id);
+    await from.driver.builds.remove(LAYER);
+  });
+
   it('name what is missing if the image is gone', async () => {
     const spec = newSpec();
     const other = { ...archive(), base: `sha256-${'0'.repeat(64)}`, openBase: async () => null };

@@ -124,6 +124,7 @@ function factsOf(build: TemplateBuild): (readonly [string, string])[] {
     ['Start command', build.start_command?.join(' ') ?? 'None'],
     ['Ready check', build.ready_command ?? 'None'],
     ['Ports', build.ports.join(', ') || 'None'],
+    ['Archived', build.archived_at === null ? (build.archive_error ?? 'No') : 'Yes: every node can use it'],
     ['Resources', `${cpu} CPU, ${formatBytes(memory * MIB)} memory, ${formatBytes(disk * MIB)} disk`],
   ];
 }

@@ -76,6 +76,7 @@ export class PodSnapshots implements SnapshotDriver {
       readBase: () => {
         throw sandboxErrors.ARCHIVE_DAMAGED(); // nothing is based on anything
       },
+      addBase: () => Promise.reject(sandboxErrors.ARCHIVE_DAMAGED()),
       read: (snapshotId, signal) => this.#read(snapshotId, signal),
       mayContinue: async (id) => !(await options.isHeld(id)),
       create: (spec, archive, signal, place) => options.create(spec, () => openArchive(archive), signal, place),

@@ -92,6 +92,17 @@ export class LocalArchives implements ArchiveDriver {
     }
   }
 
+  async addBase(digest: string, content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void> {
+    const reader = new PieceReader(content);
+    try {
+      const settings = (await readHeader(reader)) as ImageSettings; // written by `readBase`, and sealed since
+      const layer = Readable.from(reader.rest(), { objectMode: false });
+      await this.#options.images.adopt(digest, settings, layer, signal);
+    } finally {
+      await reader.close();
+    }
+  }
+
   async mayContinue(id: string): Promise<boolean> {
     const parents = [CONTROL_GROUPS, ...(await foldersIn(CONTROL_GROUPS)).map((name) => join(CONTROL_GROUPS, name))];
     for (const parent of parents) {
@@ -125,14 +136,7 @@ export class LocalArchives implements ArchiveDriver {
     if ((await images.claimDigest(sandboxId, digest)) !== null) return;
     const base = await archive.openBase();
     if (base === null) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'the image of its snapshot is gone' } });
-    const reader = new PieceReader(base);
-    try {
-      const settings = (await readHeader(reader)) as ImageSettings; // written by `readBase`, and sealed since
-      const content = Readable.from(reader.rest(), { objectMode: false });
-      await images.adopt(digest, settings, content, signal);
-    } finally {
-      await reader.close();
-    }
+    await this.addBase(digest, base, signal);
     if ((await images.claimDigest(sandboxId, digest)) !== null) return;
     throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'the image of its snapshot is gone' } });
   }

@@ -64,8 +64,13 @@ export class LocalBuilds implements BuildDriver {
     return { digest, sizeBytes };
   }
 
-  async configure(digest: string, layerId: string, settings: ImageSettings): Promise<string> {
-    const configured = await this.#options.images.configure(layerId, digest, settings);
+  async hold(digest: string, layerId: string): Promise<void> {
+    await this.#record(layerId, digest);
+    await this.#options.images.claimDigest(layerId, digest);
+  }
+
+  async configure(digest: string, layerId: string, settings: ImageSettings, scope: string): Promise<string> {
+    const configured = await this.#options.images.configure(layerId, digest, settings, scope);
     await this.#record(layerId, configured);
     return configured;
   }

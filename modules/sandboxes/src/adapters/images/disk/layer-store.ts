@@ -22,6 +22,8 @@ export interface StoredLayer {
 export interface LayerSource {
   /** Expected `sha256:<hex>` of the uncompressed archive; null accepts any. */
   readonly diffId: string | null;
+  /** Defaults to those of the store. */
+  readonly limits?: UnpackLimits;
   /** Opens the uncompressed archive; called only if the layer is missing. */
   open(): Promise<Readable>;
 }
@@ -103,7 +105,7 @@ export class LayerStore {
     };
   }
 
-  async #make({ diffId, open }: LayerSource, signal: AbortSignal): Promise<StoredLayer> {
+  async #make({ diffId, limits = this.#limits, open }: LayerSource, signal: AbortSignal): Promise<StoredLayer> {
     const work = this.#aside();
     const tree = join(work, 'tree');
     await mkdir(tree, { recursive: true, mode: 0o755 });
@@ -111,7 +113,7 @@ export class LayerStore {
       // A fixed time, for archives without an entry for the root.
       await utimes(tree, 0, 0);
       const algorithm = diffId?.startsWith('sha512:') === true ? 'sha512' : 'sha256';
-      const options = { limits: this.#limits, signal, algorithm } as const;
+      const options = { limits, signal, algorithm } as const;
       const unpacked = await this.#slots(async () => {
         signal.throwIfAborted();
         return this.#unpack(await open(), tree, options);
