@@ -10,8 +10,13 @@ export const httpErrors = defineErrors({
   REQUEST_TIMEOUT: [408, 'The request did not arrive in time'],
   PAYLOAD_TOO_LARGE: [413, 'The request body is larger than {limit_bytes} bytes'],
   URI_TOO_LONG: [414, 'The path of the request is too long'],
+  INVALID_RANGE: [416, 'The range starts past the end of the content'],
   UNSUPPORTED_MEDIA_TYPE: [415, 'Unsupported content type {content_type}'],
   TOO_MANY_REQUESTS: [429, 'Rate limit exceeded'],
+  TOO_MANY_DOWNLOADS: [
+    429,
+    'Too many downloads of images: this {holder} has {held} of {limit}; try again when one has ended',
+  ],
   HEADERS_TOO_LARGE: [431, 'The head of the request is too large'],
   SHUTTING_DOWN: [503, 'The platform is shutting down'],
 });
