@@ -9,7 +9,6 @@ import type { HttpApp } from './http-app.ts';
 export const IMAGE_LIMIT = { by: 'address', perMinute: 3000, burst: 3000 } as const;
 /** How clients authenticate where images need it (RFC 7617). */
 export const REGISTRY_CHALLENGE = 'Basic realm="svc", charset="UTF-8"';
-const CHECK = '/v2/';
 
 /** A byte range of an open file. The receiver closes the handle. */
 export interface StoredBytes {
@@ -19,14 +18,13 @@ export interface StoredBytes {
 }
 
 /**
- * The request by which clients find out that this is a registry (Docker's registry API v2), for all modules that serve images.
+ * The request by which clients find out that this is a registry (Docker's registry API v2). One for all modules that serve images.
  * Some images need credentials and others none, so it succeeds and names the scheme (RFC 9110, 11.6.1): some clients send
  * credentials only to a registry that named one here.
  */
 export function registerRegistryCheck(app: HttpApp): void {
-  if (app.hasRoute({ method: 'GET', url: CHECK })) return;
   app.get(
-    CHECK,
+    '/v2/',
     {
       config: { public: true, rateLimit: IMAGE_LIMIT },
       schema: { tags: ['clusters'], summary: 'Check for the registry; no credentials' },

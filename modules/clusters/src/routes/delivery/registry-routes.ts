@@ -1,11 +1,4 @@
-import {
-  IMAGE_LIMIT,
-  registerRegistryCheck,
-  renderRegistryError,
-  useErrorRenderer,
-  type HttpApp,
-  type ImageSender,
-} from '@svc/http';
+import { IMAGE_LIMIT, renderRegistryError, useErrorRenderer, type HttpApp, type ImageSender } from '@svc/http';
 import { Type } from 'typebox';
 import { clusterErrors } from '../../errors.ts';
 import { REPOSITORY } from '../../adapters/delivery/agent-delivery.ts';
@@ -32,7 +25,6 @@ export function registerRegistryRoutes(app: HttpApp, options: RegistryOptions): 
   app.addHook('onRequest', async (_request, reply) => {
     void reply.header('docker-distribution-api-version', 'registry/2.0');
   });
-  registerRegistryCheck(app);
   addTagsRoute(app, options);
   addManifestRoute(app, options);
   addBlobRoute(app, options);
