@@ -35,6 +35,7 @@ describe('sandboxes in connected clusters', () => {
         access,
         database,
         clusters: clusters.on(node),
+        publicUrl: 'https://platform.example.com', // from which their nodes pull images
         config: { drain_notice_seconds: 0 },
       });
     a = await start('a');
