@@ -154,8 +154,8 @@ async function assembleBase(deps: SandboxesDependencies) {
 
 /** The lifecycle of sandboxes and their copies. */
 function assembleLifecycle(
-  { catalog, context, database }: Awaited<ReturnType<typeof assembleBase>>,
-  { config, secureUrl }: SandboxesDependencies,
+  { catalog, context, database, parts: { registryPart } }: Awaited<ReturnType<typeof assembleBase>>,
+  config: SandboxesConfig,
 ) {
   const { driver, clock } = context;
   const boots = new Boots(context);
@@ -165,7 +165,7 @@ function assembleLifecycle(
   const service = new SandboxService(context, boots, catalog, claims, {
     maxRunning: config.max_running,
     isolation,
-    secureUrl,
+    imageService: registryPart.imageService,
   });
   const snapshots = new SnapshotService(context, service, createSnapshotRepository(database.kysely, { clock }));
   const volumeParts = createVolumePart(context, database.kysely, snapshots.copies, config.volumes);
@@ -195,7 +195,7 @@ async function assemble(deps: SandboxesDependencies) {
   const base = await assembleBase(deps);
   const { database, catalog, images, events, context, supervisor } = base;
   const { driver, clock, repository, node } = context;
-  const lifecycle = assembleLifecycle(base, deps);
+  const lifecycle = assembleLifecycle(base, config);
   const { service, snapshots, volumes } = lifecycle;
   const ticketRepository = createTicketRepository(database.kysely);
   const tickets = new Tickets(ticketRepository, clock, systemRandom);

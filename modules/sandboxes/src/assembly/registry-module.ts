@@ -4,6 +4,7 @@ import type { Kysely } from 'kysely';
 import { createImageExports } from '../adapters/images/assembly.ts';
 import type { ImageStore } from '../adapters/images/image-store.ts';
 import { PlatformRegistry } from '../adapters/images/platform-registry.ts';
+import type { ImageService } from '../domain/images/platform-images.ts';
 import { nodeSubject, PullCredentials, type PullSubject } from '../domain/images/pull-credentials.ts';
 import { registerRegistryRoutes } from '../routes/registry-routes.ts';
 import { createPullCredentialRepository } from '../store/pull-credential-repository.ts';
@@ -14,6 +15,7 @@ import type { SandboxesDependencies } from './dependencies.ts';
 /** The registry for the nodes of clusters. */
 export interface RegistryPart {
   readonly registry: PlatformRegistry;
+  readonly imageService: ImageService;
   /** For requests that another node must serve. */
   readonly findNode: FindOwner;
   registerRoutes(app: HttpApp): Promise<void>;
@@ -44,9 +46,11 @@ export function createRegistryPart(
   });
   const exports = createImageExports({ config, dataFolder, helperBinaries, disk });
   const templates = createTemplateRepository(kysely);
-  const registry = new PlatformRegistry({ images, exports, credentials, templates, node, secureUrl });
+  const imageService: ImageService = { secureUrl, servesAll: config.pod_images === 'platform' };
+  const registry = new PlatformRegistry({ images, exports, credentials, templates, node, imageService });
   return {
     registry,
+    imageService,
     findNode: (id, workspaceUuid) => registry.findNode(id, workspaceUuid),
     registerRoutes: async (app) => {
       await app.register(async (scope) => registerRegistryRoutes(scope, { registry, exports, credentials, rights }));

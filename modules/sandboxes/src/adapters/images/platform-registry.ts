@@ -1,6 +1,6 @@
 import { isAppError } from '@svc/errors';
 import { sandboxErrors } from '../../errors.ts';
-import { whyUnreachable, type PlatformImages } from '../../domain/images/platform-images.ts';
+import { whyUnreachable, type ImageService, type PlatformImages } from '../../domain/images/platform-images.ts';
 import {
   nodeSubject,
   type PullCredential,
@@ -19,8 +19,7 @@ export interface PlatformRegistryDeps {
   readonly templates: Pick<TemplateRepository, 'findBuild'>;
   /** This node. */
   readonly node: string;
-  /** URL for clients that require TLS, as nodes do. */
-  readonly secureUrl: () => string;
+  readonly imageService: ImageService;
 }
 
 /** The only tag: a repository has one image, and its name the digest of it. */
@@ -40,6 +39,7 @@ export class PlatformRegistry {
   /** For the driver of a cluster. */
   imagesFor(subject: PullSubject): PlatformImages {
     return {
+      servesAll: this.#deps.imageService.servesAll,
       hasTemplates: subject.workspaceUuid !== null,
       ofCatalog: (image, signal) => this.#ofCatalog(image, signal),
       ofTemplate: async ({ digest, buildId }, signal) => {
@@ -93,7 +93,7 @@ export class PlatformRegistry {
 
   /** With a port or a dot: without both, runtimes take the host for a part of a name on Docker Hub. */
   #host(): string {
-    const url = this.#deps.secureUrl();
+    const url = this.#deps.imageService.secureUrl();
     const reason = whyUnreachable(url);
     if (reason !== null) throw failure('of the platform', reason);
     const { host } = new URL(url);

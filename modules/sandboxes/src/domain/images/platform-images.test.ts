@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ImageCatalog, type ImageSourceSpec } from './catalog.ts';
-import { assertPullable, whyUnreachable } from './platform-images.ts';
+import { assertPullable, whyUnreachable, type ImageService } from './platform-images.ts';
 
 describe('the address of the platform’s registry', () => {
   it.each(['https://svc.example', 'https://svc.example:4443', 'https://10.0.0.7:4443', 'https://[2001:db8::1]'])(
@@ -33,7 +33,9 @@ describe('an image for pods', () => {
     null,
   );
   const template = { digest: 'built-1', buildId: 'b', user: null, workingFolder: null, startCommand: null };
-  const [HERE, PUBLIC] = ['https://127.0.0.1:4443', 'https://svc.example'];
+  const [HERE, PUBLIC] = ['https://127.0.0.1:4443', 'https://svc.example'].map((url) => {
+    return { secureUrl: () => url, servesAll: false };
+  }) as [ImageService, ImageService]; // two
   const pods = { pullsImages: true };
   const refusal = expect.objectContaining({ code: 'REGISTRY_UNREACHABLE' });
 
@@ -47,5 +49,7 @@ describe('an image for pods', () => {
   it('comes from a registry if it has one, and other drivers pull nothing', () => {
     assertPullable({ image: 'debian', template: null }, pods, catalog, HERE);
     assertPullable({ image: 'tiny', template: null }, {}, catalog, HERE);
+    const all = { ...HERE, servesAll: true };
+    expect(() => assertPullable({ image: 'debian', template: null }, pods, catalog, all)).toThrow(refusal);
   });
 });

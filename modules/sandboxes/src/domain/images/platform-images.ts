@@ -6,6 +6,8 @@ import type { PullLogin } from './pull-credentials.ts';
 
 /** Images that the platform serves to the nodes of one cluster. The methods throw IMAGE_PULL_FAILED. */
 export interface PlatformImages {
+  /** Whether it serves also images that registries have. */
+  readonly servesAll: boolean;
   /** Whether its sandboxes can be created from templates. */
   readonly hasTemplates: boolean;
   /** The reference of an image of the catalog, which is made first if needed. */
@@ -14,6 +16,14 @@ export interface PlatformImages {
   ofTemplate(template: SandboxTemplate, signal: AbortSignal): Promise<string>;
   /** Host of the references, and what the nodes log in with. */
   login(): Promise<PullLogin & { readonly host: string }>;
+}
+
+/** How the platform serves images to nodes. */
+export interface ImageService {
+  /** URL for clients that require TLS, as nodes do. */
+  readonly secureUrl: () => string;
+  /** Whether it serves also images that registries have. */
+  readonly servesAll: boolean;
 }
 
 /** Addresses that mean the machine that uses them. */
@@ -33,11 +43,11 @@ export function assertPullable(
   { image, template }: { readonly image: string; readonly template: SandboxTemplate | null },
   driver: Pick<SandboxDriver, 'pullsImages'>,
   catalog: ImageCatalog,
-  secureUrl: string,
+  { secureUrl, servesAll }: ImageService,
 ): void {
   if (driver.pullsImages !== true) return;
   const entry = catalog.find(image);
-  const isElsewhere = entry === null || entry.sources.some(({ kind }) => kind === 'registry');
-  const reason = template === null && isElsewhere ? null : whyUnreachable(secureUrl);
+  const isElsewhere = entry === null || (!servesAll && entry.sources.some(({ kind }) => kind === 'registry'));
+  const reason = template === null && isElsewhere ? null : whyUnreachable(secureUrl());
   if (reason !== null) throw sandboxErrors.REGISTRY_UNREACHABLE({ details: { field: 'image', image, reason } });
 }

@@ -154,9 +154,21 @@ describeRequiring(['linux', 'root'], 'the registry for the nodes of clusters', (
     const name = `made-${digest.slice(-8)}`;
     await repository.ensure({ id, workspaceUuid, name, ownerId: 'o', createdAt }, limits);
     const build: TemplateBuild = {
-      ...{ id: systemRandom.uuid(), templateId: id, workspaceUuid, ownerId: 'o', node: 'a', status: 'ready', tags: [] },
-      ...{ failure: null, resources: { cpuMillis: 500, memoryMb: 64, diskMb: 128, pids: 32 }, outcome: null },
-      ...{ layerId: 'layer', digest, createdAt, startedAt: null, finishedAt: createdAt },
+      id: systemRandom.uuid(),
+      templateId: id,
+      workspaceUuid,
+      ownerId: 'o',
+      node: 'a',
+      status: 'ready',
+      tags: [],
+      failure: null,
+      resources: { cpuMillis: 500, memoryMb: 64, diskMb: 128, pids: 32 },
+      outcome: null,
+      layerId: 'layer',
+      digest,
+      createdAt,
+      startedAt: null,
+      finishedAt: createdAt,
     };
     await repository.insertBuild(build, limits);
     return `svc-templates/${build.id}/${digest}`;
@@ -326,7 +338,7 @@ describeRequiring(['linux', 'root'], 'the registry for the nodes of clusters', (
       return async () => {
         const startedAt = performance.now();
         try {
-          while (reader !== undefined && !(await reader.read()).done) await new Promise((next) => setTimeout(next, 50));
+          while ((await reader?.read())?.done === false) await new Promise((next) => setTimeout(next, 50));
         } catch {
           return performance.now() - startedAt;
         }

@@ -41,6 +41,7 @@ describe('the images of pods', () => {
     },
   } as unknown as KubeClient;
   const platformImages: PlatformImages = {
+    servesAll: false,
     hasTemplates: true,
     ofCatalog: async (image) => {
       asked.push(image);
@@ -85,6 +86,12 @@ describe('the images of pods', () => {
     });
     const made = await images.find(spec({ image: 'made', template }), client, signal);
     expect(made).toEqual({ image: 'svc.example:443/svc-templates/b/built-1:image', imageSecret });
+  });
+
+  it('come from the platform alone if the operator wants that', async () => {
+    const all = new PodImages({ ...place, platformImages: { ...platformImages, servesAll: true } });
+    const { image } = await all.find(spec({}), client, signal);
+    expect(image).toBe('svc.example:443/svc-images/n/debian:image');
   });
 
   it('fail with what to grant if the credential cannot be stored', async () => {

@@ -54,7 +54,7 @@ export class PodImages {
   #inRegistry(name: string): string | null {
     const entry = this.#options.catalog.find(name);
     if (entry === null) throw sandboxErrors.UNKNOWN_IMAGE({ details: { image: name } });
-    for (const source of entry.sources) {
+    for (const source of this.#options.platformImages?.servesAll === true ? [] : entry.sources) {
       const reference = source.kind === 'registry' ? parseReference(source.reference) : null;
       if (reference !== null) return formatReference(reference);
     }
