@@ -159,6 +159,10 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await expect(api.post('/api/containers', { image: 'busybox', network: 'none' })).rejects.toThrow(
       /501.*REGISTRY_UNREACHABLE.*set public_url/,
     );
+    const { services } = await api.get<{ services: { sandboxes: object } }>('/api/v1/platform/status');
+    expect(services.sandboxes).toMatchObject({
+      platform_images_reason: expect.stringContaining('set public_url') as string,
+    });
     await platform?.stop();
   }, 300_000);
 

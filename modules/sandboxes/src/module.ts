@@ -10,6 +10,7 @@ import type { SandboxesConfig } from './config.ts';
 import { createArchives } from './assembly/archive-module.ts';
 import { Boots } from './domain/boots.ts';
 import { DiskGuard } from './domain/disk-guard.ts';
+import { whyUnreachable } from './domain/images/platform-images.ts';
 import { IsolationPolicy, sharesKernel } from './domain/isolation.ts';
 import { SANDBOX } from './domain/holder.ts';
 import type { SandboxNotice } from './domain/notice.ts';
@@ -100,6 +101,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
       limit: deps.config.max_per_caller,
       driver: deps.config.driver,
       missing_capabilities: missingCapabilities(driver),
+      platform_images_reason: whyUnreachable(deps.secureUrl()),
       warm_pool: [...pool.figures()],
     }),
     holdings: async (workspaceUuid) => [
