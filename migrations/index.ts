@@ -70,6 +70,7 @@ import { sandboxMoves } from './0201-sandbox-moves.ts';
 import { templates } from './0180-templates.ts';
 import { sandboxRequestHost } from './0211-sandbox-request-host.ts';
 import { replicaSchema } from './0130-replica-schema.ts';
+import { pullCredentials } from './0310-pull-credentials.ts';
 import { volumes } from './0190-volumes.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
@@ -146,4 +147,5 @@ export const migrations: readonly Migration[] = [
   guestAddresses,
   volumeAccess,
   templateArchives,
+  pullCredentials,
 ];

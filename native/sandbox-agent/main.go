@@ -64,7 +64,7 @@ func main() {
 	default:
 		os.Stderr.WriteString("usage: sandbox-agent init [--bridged | --limited | --boot] | bridge | halt GRACE-MS | install FILE [LIMITS] | " +
 			"probe reached|blocked SECONDS ADDRESS:PORT... | host --run DIR | " +
-			"unpack FOLDER MAX-BYTES MAX-ENTRIES | layer DISK | pack LAYER...\n")
+			"unpack FOLDER MAX-BYTES MAX-ENTRIES | layer DISK | pack LAYER... | pack --alone LAYER\n")
 		os.Exit(2)
 	}
 }

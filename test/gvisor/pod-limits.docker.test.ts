@@ -42,6 +42,7 @@ describeRequiring(['linux', 'root', 'go', 'command:busybox'], 'the container of 
       image: 'busybox',
       helperImage: 'helper',
       pullSecret: null,
+      imageSecret: null,
       runtimeClass: null,
       userNamespace: false,
       nameservers: [],

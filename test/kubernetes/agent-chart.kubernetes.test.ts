@@ -42,7 +42,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(configOf(objects)).not.toContain('sandboxes');
   });
 
-  it('grants pods and network policies in one namespace of the Pod Security level baseline, and no Secrets', async () => {
+  it('grants pods and network policies in one namespace of the Pod Security level baseline, and reads no Secrets', async () => {
     const objects = await render(...on, 'sandboxes.namespace=boxes');
     expect(objects.find(({ kind }) => kind === 'Namespace')?.metadata).toMatchObject({
       name: 'boxes',
@@ -51,7 +51,8 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     const inside = objects.filter(({ metadata }) => metadata.namespace === 'boxes');
     expect(inside.map(({ kind }) => kind).toSorted()).toEqual(['Role', 'RoleBinding']);
     const rules = inside.find(({ kind }) => kind === 'Role')?.rules ?? [];
-    expect(rules.flatMap(({ resources }) => resources)).toEqual(['pods', 'pods/exec', 'networkpolicies']);
+    expect(rules.flatMap(({ resources }) => resources)).toEqual(['pods', 'pods/exec', 'networkpolicies', 'secrets']);
+    expect(rules.find(({ resources }) => resources.includes('secrets'))?.verbs).toEqual(['create', 'patch']);
     const config = configOf(objects);
     expect(config).toMatch(/sandboxes:\n(?: +.*\n)*? +helper_image: registry.example\/svc:1/);
     expect(config).toMatch(/tunnel:\n +enabled: true/);

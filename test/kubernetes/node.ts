@@ -28,6 +28,11 @@ export async function makeBridge(namespace: NodeNamespace): Promise<void> {
   await namespace.run('ip', ['link', 'set', BRIDGE, 'up']);
 }
 
+/** Where containerd looks for the settings of a registry, at each pull: `HOST/hosts.toml`. */
+export function registriesFolder(folder: string): string {
+  return join(folder, 'registries');
+}
+
 export async function startContainerd(plan: NodePlan): Promise<Daemon> {
   const { folder } = plan;
   await mkdir(join(folder, 'cni'), { recursive: true });
@@ -46,6 +51,8 @@ disabled_plugins = ["io.containerd.internal.v1.opt", "io.containerd.snapshotter.
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/usr/lib/cni"
     conf_dir = "${folder}/cni"
+  [plugins."io.containerd.grpc.v1.cri".registry]
+    config_path = "${registriesFolder(folder)}"
 `,
   );
   const daemon = plan.namespace.start(folder, 'containerd', 'containerd', [

@@ -187,6 +187,7 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
       [['pods'], ['list', 'watch', 'create', 'patch', 'delete']],
       [['pods/exec'], ['get', 'create']],
       [['networkpolicies'], ['list', 'create', 'patch']],
+      [['secrets'], ['create', 'patch']],
     ]);
     expect(rendered.get('RoleBinding/default-svc-sandboxes')).toMatchObject({
       metadata: { namespace: 'sandboxes' },

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { binariesFolder } from './binaries.ts';
 import { runCommand } from './commands.ts';
 import { packImage } from './images.ts';
+import { registriesFolder } from './node.ts';
 import { kubectlFor, type Kubectl } from './kubectl.ts';
 
 /** Names the cluster shared by all test files of a run; set by `node test/kubernetes/main.ts share -- COMMAND`. */
@@ -38,6 +39,18 @@ export function joinCluster(shared: SharedCluster): Kubernetes {
     importArchive: (file) => load(shared, file),
     stop: () => Promise.resolve(),
   };
+}
+
+/** Makes the node trust the authority (PEM file) of a registry, as an operator does. */
+export async function trustRegistry(
+  { containerdSocket }: SharedCluster,
+  host: string,
+  authority: string,
+): Promise<void> {
+  const folder = join(registriesFolder(dirname(containerdSocket)), host);
+  await mkdir(folder, { recursive: true });
+  const lines = [`server = "https://${host}"`, `[host."https://${host}"]`, `  ca = "${authority}"`];
+  await writeFile(join(folder, 'hosts.toml'), `${lines.join('\n')}\n`);
 }
 
 async function bringIn(

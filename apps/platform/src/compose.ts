@@ -7,6 +7,7 @@ import {
   createHttpApp,
   registerHealthRoutes,
   registerMetricsRoute,
+  registerRegistryCheck,
   renderE2bError,
   renderEnvelopeError,
   renderNestedError,
@@ -195,6 +196,7 @@ async function registerAll(config: PlatformConfig, composition: Composition): Pr
     await module.registerRoutes(app);
     module.registerUpgrades(upgrades);
   }
+  if (config.services.includes('clusters') || config.services.includes('sandboxes')) registerRegistryCheck(app);
   registerHealthRoutes(app, { ...readinessChecks(composition), now: () => new Date() });
   registerMetricsRoute(app, { metrics, access: accounts.access, token: config.metrics.token });
   registerStatusRoutes(app, {

@@ -32,11 +32,6 @@ export const clusterErrors = defineErrors({
   REPOSITORY_NOT_FOUND: [404, 'Image {name} not found; this registry serves only {own}'],
   IMAGE_NOT_FOUND: [404, 'The platform has no agent image {reference}: {reason}'],
   BLOB_NOT_FOUND: [404, 'The agent image has no blob {digest}'],
-  INVALID_RANGE: [416, 'The range starts after the end of the content'],
-  TOO_MANY_DOWNLOADS: [
-    429,
-    'Too many downloads of the agent image: this {holder} has {held} of {limit}; try again when one has ended',
-  ],
   TUNNEL_TIMEOUT: [504, '{service} in cluster {cluster} timed out: {reason}'],
   KUBERNETES_NOT_FOUND: [404, 'Kubernetes of cluster {cluster}: {reason}'],
   CURSOR_EXPIRED: [410, 'The list has changed since its first page; start again without a cursor'],

@@ -1,5 +1,6 @@
 import {
   describeHoldings,
+  ImageSender,
   renderNestedError,
   useErrorRenderer,
   type HttpApp,
@@ -23,7 +24,6 @@ import { createConnectRoute } from './routes/channel/connect-route.ts';
 import type { SessionHandlers } from './routes/channel/agent-session.ts';
 import { AgentDelivery } from './adapters/delivery/agent-delivery.ts';
 import { registerDeliveryRoutes } from './routes/delivery/delivery-routes.ts';
-import { ImageSender } from './routes/delivery/image-sender.ts';
 import { registerRegistryRoutes } from './routes/delivery/registry-routes.ts';
 import { newId } from './domain/identifiers.ts';
 import { ReportQueue } from './domain/report-queue.ts';

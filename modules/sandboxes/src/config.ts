@@ -257,6 +257,11 @@ export const sandboxesConfigSchema = Type.Object({
     pattern: '^$|' + hostPattern,
     description: 'Registry for the built-in images, with their Docker Hub names; empty = no registry',
   }),
+  pod_images: Type.Union([Type.Literal('registries'), Type.Literal('platform')], {
+    default: 'registries',
+    description:
+      'From where nodes of Kubernetes pull images that have a registry: from there, or from the platform, which pulls them itself',
+  }),
   registries: Type.Array(registrySchema, {
     default: [],
     maxItems: 50,

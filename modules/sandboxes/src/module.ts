@@ -1,34 +1,28 @@
-import type { KeyObject } from 'node:crypto';
 import { join } from 'node:path';
-import { describeHoldings, noForwarding, type ServiceModule } from '@svc/http';
+import { describeHoldings, type ServiceModule } from '@svc/http';
 import { sumUsage, unlimitedTraffic, zeroUsage } from '@svc/quotas';
 import { backgroundClock, systemRandom, unlimitedDisk } from '@svc/runtime';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
-import type { Kysely } from 'kysely';
 import { createContext } from './assembly/context-assembly.ts';
 import type { SandboxesDependencies } from './assembly/dependencies.ts';
 import { createArchives } from './assembly/archive-module.ts';
 import { Boots } from './domain/boots.ts';
-import { SandboxAccess } from './domain/access/sandbox-access.ts';
-import { VolumeAccess } from './domain/access/volume-access.ts';
-import type { SandboxContext } from './domain/context.ts';
 import { DiskGuard } from './domain/disk-guard.ts';
+import { whyUnreachable } from './domain/images/platform-images.ts';
 import { IsolationPolicy, sharesKernel } from './domain/isolation.ts';
 import { SANDBOX } from './domain/holder.ts';
 import type { SandboxNotice } from './domain/notice.ts';
 import { reconcile } from './domain/reconcile.ts';
 import { SandboxService } from './domain/sandbox-service.ts';
 import { Sweeper } from './domain/sweeper.ts';
-import type { TerminalPlaces } from './domain/terminal/terminal-places.ts';
 import { Tickets } from './domain/tickets.ts';
 import { WarmClaims } from './domain/warm-claims.ts';
 import { createClusterPart } from './assembly/cluster-module.ts';
+import { createAccess, createConnections } from './assembly/connection-module.ts';
 import { createDriver } from './assembly/driver-module.ts';
-import { createE2bPart } from './assembly/e2b-module.ts';
 import { missingCapabilities } from './domain/driver.ts';
 import { createEventPart } from './assembly/event-module.ts';
-import type { EventRecorder } from './domain/events/event-recorder.ts';
 import { CommandService } from './domain/exec/command-service.ts';
 import { ProcessService } from './domain/processes/process-service.ts';
 import { FileService } from './domain/files/file-service.ts';
@@ -40,28 +34,28 @@ import { createContinuing, createNodePart } from './assembly/node-module.ts';
 import { observePreparedStarts } from './assembly/prepared-start-metrics.ts';
 import { createTemplatePart, observeTemplates } from './assembly/template-module.ts';
 import { createSecretPart } from './assembly/secret-module.ts';
-import { createPreviewPart } from './assembly/preview-module.ts';
+import { createRegistryPart } from './assembly/registry-module.ts';
 import { createPlaces } from './assembly/places.ts';
 import { createVolumePart } from './assembly/volume-module.ts';
 import { createWebhookPart } from './assembly/webhook-module.ts';
+import type { SandboxesConfig } from './config.ts';
 import { sandboxQuotas } from './quotas.ts';
-import { createCallerLimiter, perMinute } from './routes/per-minute.ts';
 import { MountServer } from './routes/mounts/mount-server.ts';
 import { MountService } from './domain/mounts/mount-service.ts';
+import { IMAGE } from './routes/registry-routes.ts';
 import { VOLUME } from './routes/volume-routes.ts';
 import { describeMachine, type SandboxesState, type SshPart } from './state.ts';
 import { ForkCopies } from './domain/snapshots/fork-copies.ts';
 import { SnapshotService } from './domain/snapshots/snapshot-service.ts';
 import { usageByWorkspace } from './store/quota-usage.ts';
 import { createForkCopyRepository } from './store/fork-copy-repository.ts';
-import { createSandboxAccessRepository, createVolumeAccessRepository } from './store/access-repository.ts';
 import { createSandboxRepository } from './store/sandbox-repository.ts';
 import { createSnapshotRepository } from './store/snapshot-repository.ts';
 import type { SandboxTables } from './store/tables.ts';
 import { createTerminalPlaces } from './store/terminal-places.ts';
 import { createTicketRepository } from './store/ticket-repository.ts';
-import { createSsh, createSshRelays, observeSsh } from './assembly/ssh-module.ts';
-import { createHub, createSlots, observeTerminals } from './assembly/terminal-module.ts';
+import { observeSsh } from './assembly/ssh-module.ts';
+import { observeTerminals } from './assembly/terminal-module.ts';
 import { observeWarmPool, createWarmPool } from './assembly/warm-pool-assembly.ts';
 
 export interface SandboxesModule extends ServiceModule<SandboxesState>, SshPart {
@@ -92,6 +86,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
     owners: {
       [SANDBOX]: (id, workspaceUuid) => services.context.holder.findNode(id, workspaceUuid),
       [VOLUME]: (name, workspaceUuid) => services.volumes.findNode(name, workspaceUuid),
+      [IMAGE]: services.registryPart.findNode,
     },
     start: (signal) => start(services, deps.log, signal),
     drain: services.drain,
@@ -106,6 +101,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
       limit: deps.config.max_per_caller,
       driver: deps.config.driver,
       missing_capabilities: missingCapabilities(driver),
+      platform_images_reason: whyUnreachable(deps.secureUrl()),
       warm_pool: [...pool.figures()],
     }),
     holdings: async (workspaceUuid) => [
@@ -138,28 +134,30 @@ async function assembleBase(deps: SandboxesDependencies) {
   const events = createEventPart(database.kysely, clock, log, config.events);
   const repository = createSandboxRepository(database.kysely, { clock });
   const refused = (id: string, host: string): void => events.refused(repository, id, host);
+  const registryPart = createRegistryPart(deps, database.kysely, images, clock);
+  const { registry } = registryPart;
   const { access, rights, buckets = null } = deps;
   const mountServer = new MountServer({ repository, access, rights, buckets, clock, log });
-  const driver = deps.driver ?? (await createDriver(deps, folder, catalog, images, refused, mountServer));
+  const driver = deps.driver ?? (await createDriver(deps, folder, catalog, images, registry, refused, mountServer));
   const mounts = new MountService({ access, buckets, driver, repository, log });
   const { node, nodes, quotaLimits } = deps;
   const places = createPlaces(driver, quotaLimits, deps.traffic ?? unlimitedTraffic, deps.metrics);
   const random = systemRandom;
   const archives = createArchives(deps, database, driver, clock);
-  const clusterPart = createClusterPart(deps, database.kysely, catalog, driver);
+  const clusterPart = createClusterPart(deps, database.kysely, catalog, driver, registry);
   const { drivers, choice: clusterChoice } = clusterPart;
   const shared = { repository, driver, drivers, clusterChoice, clock, random, quotaLimits, log };
   const given = { ...shared, node, nodes, disk, places, archives };
   const { rules, ...secretPart } = createSecretPart(database.kysely, deps.keyWrapper, given);
   const { context, supervisor } = createContext({ ...given, rules });
-  const parts = { ...secretPart, clusterPart, mounts, mountServer };
+  const parts = { ...secretPart, clusterPart, registryPart, mounts, mountServer };
   return { parts, database, catalog, folder, images, events, context, supervisor };
 }
 
 /** The lifecycle of sandboxes and their copies. */
 function assembleLifecycle(
-  { catalog, context, database }: Awaited<ReturnType<typeof assembleBase>>,
-  config: SandboxesDependencies['config'],
+  { catalog, context, database, parts: { registryPart } }: Awaited<ReturnType<typeof assembleBase>>,
+  config: SandboxesConfig,
 ) {
   const { driver, clock } = context;
   const boots = new Boots(context);
@@ -169,6 +167,7 @@ function assembleLifecycle(
   const service = new SandboxService(context, boots, catalog, claims, {
     maxRunning: config.max_running,
     isolation,
+    imageService: registryPart.imageService,
   });
   const snapshots = new SnapshotService(context, service, createSnapshotRepository(database.kysely, { clock }));
   const volumeParts = createVolumePart(context, database.kysely, snapshots.copies, config.volumes);
@@ -259,58 +258,6 @@ async function assemble(deps: SandboxesDependencies) {
   };
 }
 
-interface ConnectionParts {
-  readonly kysely: Kysely<SandboxTables>;
-  readonly context: SandboxContext;
-  readonly service: SandboxService;
-  readonly tickets: Tickets;
-  readonly recorder: EventRecorder;
-  readonly places: TerminalPlaces;
-  readonly access: SandboxAccess;
-  readonly volumeAccess: VolumeAccess;
-}
-
-/** Tokens of sandboxes and volumes, the same on every node. */
-function createAccess(
-  { previewKey }: SandboxesDependencies,
-  kysely: Kysely<SandboxTables>,
-  { clock, random }: SandboxContext,
-) {
-  let known: Promise<KeyObject> | null = null;
-  const shared = { key: () => (known ??= previewKey()), clock, random };
-  return {
-    access: new SandboxAccess({ repository: createSandboxAccessRepository(kysely), ...shared }),
-    volumeAccess: new VolumeAccess({ repository: createVolumeAccessRepository(kysely), ...shared }),
-  };
-}
-
-/** Creates the ways into a running sandbox that stay open: terminals, previews and SSH. They share their limits. */
-async function createConnections(deps: SandboxesDependencies, parts: ConnectionParts) {
-  const { kysely, context, service, tickets, recorder, places, access: sandboxAccess, volumeAccess } = parts;
-  const { config, forwarding = noForwarding } = deps;
-  const slots = createSlots(deps, context, places);
-  const perCaller = perMinute(config.max_terminals_per_minute, context.clock, deps.replicas ?? (() => 1));
-  const limiter = createCallerLimiter({ perCaller, quotaLimits: context.quotaLimits });
-  const hub = createHub(deps, context, service, tickets, recorder, limiter, slots);
-  const domain = config.preview_domain;
-  const previews = createPreviewPart({ ...deps, sandboxAccess, forwarding, kysely, context, service, domain });
-  const shared = { limiter, slots, ports: previews.open, recorder };
-  const ssh = await createSsh(deps, context, service, shared);
-  const sshRelays = createSshRelays(deps, context, service, shared);
-  const { secureUrl, publicUrl, previewKey: key, apiKeys: keys } = deps;
-  const { traffic } = previews;
-  const accesses = { access: sandboxAccess, volumeAccess };
-  const e2b = createE2bPart({ context, ...accesses, keys, traffic, domain, secureUrl, publicUrl, key });
-  const close = async (): Promise<void> => {
-    e2b.close();
-    previews.close();
-    sshRelays.drain();
-    await Promise.all([ssh?.close(), hub.close()]);
-    await slots.settled();
-  };
-  return { hub, previews, e2b, ssh, sshRelays, close };
-}
-
 async function start(services: Services, log: Logger, signal: AbortSignal): Promise<void> {
   const { context, driver, images, service, boots, supervisor } = services;
   const { watch, repository } = context;
@@ -382,6 +329,7 @@ async function close(services: Services): Promise<void> {
   await services.volumeServers.close();
   await services.driver.close();
   services.mountServer.close();
+  await services.registryPart.close();
   await services.images.close();
 }
 

@@ -35,6 +35,9 @@ export const sandboxesStateSchema = Type.Object({
     description:
       'Capabilities that this driver lacks, such as disk_limit, egress_allow, egress_rules, gpus, mounts, pause, snapshots, templates or volumes',
   }),
+  platform_images_reason: Type.Union([Type.String(), Type.Null()], {
+    description: 'Why nodes of Kubernetes cannot pull images from the platform; null if nothing speaks against it',
+  }),
   warm_pool: Type.Array(warmImageSchema, {
     description: 'Ready sandboxes on the replica that responds, for each image in sandboxes.warm_pool',
   }),
@@ -76,5 +79,11 @@ export interface SshPart {
 /** The module if `services` in the configuration does not name it. */
 export function createDisabledSandboxesModule(reason: string): ServiceModule<SandboxesState> & SshPart {
   const state = { running: 0, paused: 0, total: 0, limit: 0, driver: null, runtime: null, missing_capabilities: [] };
-  return { ...createDisabledModule<SandboxesState>({ ...state, ...NO_ISOLATION, warm_pool: [] }, reason), ssh: null };
+  return {
+    ...createDisabledModule<SandboxesState>(
+      { ...state, ...NO_ISOLATION, platform_images_reason: null, warm_pool: [] },
+      reason,
+    ),
+    ssh: null,
+  };
 }

@@ -281,10 +281,11 @@ function assertAsStated({ owned: stated, granted: before }: Hop, { owned, grante
     stated.kind === owned.kind &&
     stated.id === owned.id &&
     stated.workspaceUuid === owned.workspaceUuid &&
-    before.action === granted.action &&
-    before.credential.principalId === granted.credential.principalId &&
-    before.credential.credentialId === granted.credential.credentialId &&
-    before.grant?.workspaceUuid === granted.grant?.workspaceUuid;
+    (before === null) === (granted === null) &&
+    before?.action === granted?.action &&
+    before?.credential.principalId === granted?.credential.principalId &&
+    before?.credential.credentialId === granted?.credential.credentialId &&
+    before?.grant?.workspaceUuid === granted?.grant?.workspaceUuid;
   if (!isSame) throw httpErrors.HOP_REFUSED({ details: { reason: 'it is not what was authorized' } });
 }
 

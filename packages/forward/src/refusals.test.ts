@@ -129,6 +129,7 @@ describe('the internal listener', () => {
     const own = await installation.access.authorize({ principal: caller.principal, action: 'thing:create' });
     const change = createGrantedAccess(caller.principal, new Date(), 'thing:create', own);
     expect(await send({ headers: await hop({ granted: change }) })).toEqual(mismatch);
+    expect(await send({ headers: await hop({ granted: null }) })).toEqual(mismatch); // as on routes with their own credential
   });
 
   it('refuses a revoked credential, whatever the hop states', async () => {

@@ -11,7 +11,12 @@ export const httpErrors = defineErrors({
   PAYLOAD_TOO_LARGE: [413, 'The request body is larger than {limit_bytes} bytes'],
   URI_TOO_LONG: [414, 'The request path is too long'],
   UNSUPPORTED_MEDIA_TYPE: [415, 'Unsupported content type {content_type}'],
+  INVALID_RANGE: [416, 'The range starts after the end of the content'],
   TOO_MANY_REQUESTS: [429, 'Rate limit exceeded'],
+  TOO_MANY_DOWNLOADS: [
+    429,
+    'Too many image downloads: this {holder} has {held} of {limit}; try again when one has ended',
+  ],
   HEADERS_TOO_LARGE: [431, 'The request headers are too large'],
   SHUTTING_DOWN: [503, 'The platform is shutting down'],
 });

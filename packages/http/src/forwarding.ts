@@ -22,15 +22,16 @@ export interface Hop {
   /** The replica that the client reached. */
   readonly replica: string;
   readonly owned: Owned;
-  /** The access that replica granted. This replica authorizes again. */
-  readonly granted: GrantedAccess;
+  /** The access that replica granted; null on a route with a credential of its own. This replica authorizes again. */
+  readonly granted: GrantedAccess | null;
   readonly client: RequestClient;
 }
 
 /** A request after its authorization. */
 export interface Forwarded {
   readonly owned: Owned;
-  readonly granted: GrantedAccess;
+  /** Null for a route with a credential of its own, which the owner checks again. */
+  readonly granted: GrantedAccess | null;
   readonly requestId: string;
   /** The client, as resolved through trusted proxies. */
   readonly client: RequestClient;
@@ -121,12 +122,13 @@ export function forwardToOwners(app: HttpApp, forwarding: Forwarding): void {
   app.addHook('onRequest', async (request, reply) => {
     const owned = request.routeOptions.config.owned?.(request) ?? null;
     const { raw, id } = request;
+    const isPublic = request.routeOptions.config.public === true;
     if (owned === null) {
       if (forwarding.hopOf(raw) !== null) throw httpErrors.HOP_REFUSED(NEVER_FORWARDED);
       return;
     }
     const client = { remoteAddress: request.ip, isSecure: request.protocol === 'https' };
-    const forwarded = { owned, granted: grantedAccessOf(request), requestId: id, client };
+    const forwarded = { owned, granted: isPublic ? null : grantedAccessOf(request), requestId: id, client };
     // The owner answers and records the request. Until it is known to be elsewhere, both are still ours.
     const before = { isAnswered: request.isAnswered, isAudited: request.isAudited };
     const begin = (): void => void Object.assign(request, { isAnswered: true, isAudited: true });

@@ -34,6 +34,11 @@ declare module 'fastify' {
     acceptsApiKey?: true;
     /** The route needs no authentication; a comment gives the reason. */
     public?: true;
+    /**
+     * Authorizes requests of a public route by a credential that is no principal's, before they are forwarded: each replica
+     * decides for itself. Throws 401.
+     */
+    admit?: (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
     /** The resource for the audit log; defaults to the path parameters. */
     auditResource?: (request: FastifyRequest) => string;
     /** Audits a read, such as one that returns a secret. Changes are always audited. */
@@ -72,8 +77,18 @@ export function installGuard(app: FastifyInstance, { access, audit, rights, isFo
     throw new Error(`route ${String(route.method)} ${route.url} declares neither an action nor public`);
   });
   app.addHook('onRequest', async (request, reply) => {
-    const { action, scope, public: isPublic, grantedEarlier, acceptsApiKey = false } = request.routeOptions.config;
-    if (isPublic === true || action === undefined) return;
+    const {
+      action,
+      scope,
+      public: isPublic,
+      admit,
+      grantedEarlier,
+      acceptsApiKey = false,
+    } = request.routeOptions.config;
+    if (isPublic === true || action === undefined) {
+      await admit?.(request, reply);
+      return;
+    }
     held.show(request);
     if (grantedEarlier !== undefined) {
       const granted = { ...(await grantedEarlier(request)), action };

@@ -34,6 +34,7 @@ export {
 } from './platform-module.ts';
 export { RateLimiter, rateLimitHeaders, type RateDecision, type RateLimit } from './rate-limit.ts';
 export { callerKey, type RouteRateLimit } from './rate-limit-routes.ts';
+export { IMAGE_LIMIT, ImageSender, registerRegistryCheck, REGISTRY_CHALLENGE, type StoredBytes } from './registry.ts';
 export {
   renderE2bError,
   renderEnvelopeError,

@@ -64,6 +64,7 @@ const REGISTRY_CODES: Readonly<Record<string, string>> = {
   INVALID_RANGE: 'SIZE_INVALID',
   METHOD_NOT_ALLOWED: 'UNSUPPORTED',
   TOO_MANY_DOWNLOADS: 'TOOMANYREQUESTS',
+  PULL_CREDENTIAL_INVALID: 'UNAUTHORIZED',
 };
 
 /** OCI image registry (distribution-spec 1.1, "Error Codes"); clients show `message`. */
@@ -112,7 +113,7 @@ export const ERROR_SHAPES: readonly { render: ErrorRenderer; name: string; schem
       {
         errors: { type: 'array', items: object({ code: text, message: text, detail: details }, 'The error.') },
       },
-      "Error format of the registry that serves the agent's image.",
+      'Error format of the registry that serves images to nodes.',
     ),
   },
   {

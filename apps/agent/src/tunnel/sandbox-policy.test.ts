@@ -38,6 +38,7 @@ describe('the policy for sandboxes', () => {
     ['GET', `${PODS}/one/exec?command=sh`],
     ['PATCH', '/apis/networking.k8s.io/v1/namespaces/boxes/networkpolicies/one'],
     ['GET', '/apis/node.k8s.io/v1/runtimeclasses/gvisor'],
+    ['PATCH', '/api/v1/namespaces/boxes/secrets/svc-sandbox-images-0123456789ab?fieldManager=svc'],
   ])('allows %s %s', (method, url) => expect(verdict(method, url)).toBeNull());
 
   it.each([
@@ -45,6 +46,10 @@ describe('the policy for sandboxes', () => {
     ['POST', '/api/v1/namespaces/shop/pods/web/exec'],
     ['GET', '/api/v1/pods'],
     ['GET', '/api/v1/namespaces/boxes/secrets'],
+    ['GET', '/api/v1/namespaces/boxes/secrets/svc-sandbox-images-0123456789ab'],
+    ['PATCH', '/api/v1/namespaces/boxes/secrets/registry'],
+    ['PATCH', '/api/v1/namespaces/shop/secrets/svc-sandbox-images-0123456789ab'],
+    ['POST', '/api/v1/namespaces/boxes/secrets'],
     ['GET', '/api/v1/namespaces/boxes/serviceaccounts'],
     ['POST', `${PODS}/one/portforward`],
     ['GET', `${PODS}/one/proxy`],

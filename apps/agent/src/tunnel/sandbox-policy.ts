@@ -26,6 +26,8 @@ const ALLOWED: readonly (readonly [methods: readonly string[], path: readonly st
   ],
   [['GET'], ['apis', 'networking.k8s.io', 'v1', 'namespaces', 'NS', 'networkpolicies']],
   [['PATCH'], ['apis', 'networking.k8s.io', 'v1', 'namespaces', 'NS', 'networkpolicies', '*']],
+  // The credential of the platform's registry. Written only: no Secret can be read.
+  [['PATCH'], ['api', 'v1', 'namespaces', 'NS', 'secrets', 'svc-sandbox-images-*']],
 ];
 
 /** Why the platform must not run sandboxes here; null if it may. */
@@ -71,5 +73,8 @@ export function explainSandboxRefusal(request: IncomingMessage, rules: Rules): s
 
 function isPath(parts: readonly string[], path: readonly string[], namespace: string): boolean {
   if (parts.length !== path.length) return false;
-  return path.every((word, index) => word === '*' || parts[index] === (word === 'NS' ? namespace : word));
+  return path.every((word, index) => {
+    if (word.endsWith('*')) return parts[index]?.startsWith(word.slice(0, -1)) === true;
+    return parts[index] === (word === 'NS' ? namespace : word);
+  });
 }

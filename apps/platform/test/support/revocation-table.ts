@@ -156,6 +156,13 @@ export const PUBLIC_ROUTES: Readonly<Record<string, readonly string[]>> = {
     'GET /v2/:name/manifests/:reference',
     'GET /v2/:name/tags/list',
   ],
+  'a credential of a cluster, not of a caller: the registry ends a pull when it is revoked (modules/sandboxes/test/integration/images)':
+    [
+      'GET /v2/svc-images/:source/:image/blobs/:digest',
+      'GET /v2/svc-images/:source/:image/manifests/:reference',
+      'GET /v2/svc-templates/:source/:image/blobs/:digest',
+      'GET /v2/svc-templates/:source/:image/manifests/:reference',
+    ],
   'an object for everyone: the object store ends the download when it is no longer public': [
     'GET /api/v1/public/object-store/t/:tenant_id/objects/*',
   ],

@@ -8,6 +8,7 @@ import {
   createHttpApp,
   createListener,
   noForwarding,
+  registerRegistryCheck,
   UpgradeRouter,
   type Listener,
   type ListenerOptions,
@@ -207,6 +208,7 @@ async function run(
   });
   const upgrades = new UpgradeRouter(log, rights, clientOf, forwarding);
   await module.registerRoutes(app);
+  registerRegistryCheck(app);
   module.registerUpgrades(upgrades);
   await app.ready();
   const served: Required<Pick<ListenerOptions, 'handler' | 'onUpgrade'>> = {

@@ -3,6 +3,7 @@ import { backgroundClock, systemRandom } from '@svc/runtime';
 import { EventWorker, type DatabaseEvents } from '@svc/sql';
 import type { Kysely } from 'kysely';
 import { createTunnelConnector } from '../adapters/drivers/kubernetes/tunnel-connector.ts';
+import type { PlatformRegistry } from '../adapters/images/platform-registry.ts';
 import type { Boots } from '../domain/boots.ts';
 import { ClusterChoice } from '../domain/clusters/choose-cluster.ts';
 import { ClusterDrivers } from '../domain/clusters/cluster-drivers.ts';
@@ -39,6 +40,7 @@ export function createClusterPart(
   kysely: Kysely<SandboxTables>,
   catalog: ImageCatalog,
   driver: SandboxDriver,
+  registry: PlatformRegistry,
 ): ClusterPart {
   const { clusters = null, access, log } = deps;
   const reports = createClusterReports(kysely);
@@ -56,7 +58,8 @@ export function createClusterPart(
       const { installationId } = deps;
       const random = systemRandom;
       const connector =
-        deps.clusterConnector ?? createTunnelConnector({ clusters, installationId, node, catalog, clock, random, log });
+        deps.clusterConnector ??
+        createTunnelConnector({ clusters, installationId, node, catalog, registry, clock, random, log });
       const stop: ConstructorParameters<typeof ClusterRights>[0]['stop'] = ({ workspaceUuid, id }) =>
         service.stop(workspaceUuid, id, RIGHT_REVOKED);
       const rights = new ClusterRights({ access, rights: deps.rights, drivers, clock, stop, log });

@@ -8,6 +8,8 @@ import { LocalDriver } from '../adapters/drivers/local/local-driver.ts';
 import type { MountServer } from '../routes/mounts/mount-server.ts';
 import { runFolderOf } from '../adapters/drivers/local/run-folder.ts';
 import type { ImageCatalog } from '../domain/images/catalog.ts';
+import { nodeSubject } from '../domain/images/pull-credentials.ts';
+import type { PlatformRegistry } from '../adapters/images/platform-registry.ts';
 import type { ImageStore } from '../adapters/images/image-store.ts';
 import { defaultsOf } from './warm-pool-assembly.ts';
 
@@ -16,6 +18,7 @@ interface DriverDeps {
   folder: string;
   catalog: ImageCatalog;
   images: ImageStore;
+  registry: PlatformRegistry;
   egressRefused: (sandboxId: string, host: string) => void;
   mountServer: MountServer;
 }
@@ -35,10 +38,11 @@ export function createDriver(
   folder: string,
   catalog: ImageCatalog,
   images: ImageStore,
+  registry: PlatformRegistry,
   egressRefused: (sandboxId: string, host: string) => void,
   mountServer: MountServer,
 ): Promise<SandboxDriver> {
-  return FACTORIES[deps.config.driver]({ deps, folder, catalog, images, egressRefused, mountServer });
+  return FACTORIES[deps.config.driver]({ deps, folder, catalog, images, registry, egressRefused, mountServer });
 }
 
 /** Loads the driver on demand: most platforms do not need an engine client in memory. */
@@ -63,7 +67,7 @@ async function dockerDriver({ deps, catalog, images }: DriverDeps): Promise<Sand
 /** Address of the API server inside any cluster. */
 const CLUSTER_HOST = { host: 'kubernetes.default.svc', port: '443' } as const;
 
-async function kubernetesDriver({ deps, folder, catalog }: DriverDeps): Promise<SandboxDriver> {
+async function kubernetesDriver({ deps, folder, catalog, registry }: DriverDeps): Promise<SandboxDriver> {
   const { kubernetes, nameservers } = deps.config;
   const { kubeconfig } = kubernetes;
   const { inClusterAccess, kubeconfigAccess } = await import('@svc/kube');
@@ -75,6 +79,7 @@ async function kubernetesDriver({ deps, folder, catalog }: DriverDeps): Promise<
     namespace: kubernetes.namespace,
     owner: createOwner(deps.installationId, deps.node),
     catalog,
+    platformImages: registry.imagesFor(nodeSubject(deps.node)),
     helperImage: kubernetes.helper_image ?? null,
     pullSecret: kubernetes.pull_secret ?? null,
     runtimeClass: kubernetes.runtime_class ?? null,

@@ -9,6 +9,7 @@ import type { Tickets } from '../domain/tickets.ts';
 import type { SandboxDriver } from '../domain/driver.ts';
 import type { E2bPart } from './e2b-module.ts';
 import type { ClusterPart } from './cluster-module.ts';
+import type { RegistryPart } from './registry-module.ts';
 import type { WebhookPart } from './webhook-module.ts';
 import type { EventPart } from './event-module.ts';
 import type { CommandService } from '../domain/exec/command-service.ts';
@@ -81,6 +82,7 @@ export interface RouteDeps {
   readonly e2b: E2bPart;
   readonly clusterPart: ClusterPart;
   readonly webhooks: WebhookPart;
+  readonly registryPart: RegistryPart;
 }
 
 /** Registers every route of the module in its own scope, because errors use the shape of the sandbox contract. */
@@ -138,5 +140,6 @@ export async function registerRoutes(app: HttpApp, deps: RouteDeps): Promise<voi
     registerImageRoutes(scope, { catalog, images, driver });
     registerSshRoutes(scope, { address: () => deps.ssh?.address ?? null });
   });
+  await deps.registryPart.registerRoutes(app);
   await deps.e2b.registerRoutes(app, { ...deps, createLimiter });
 }

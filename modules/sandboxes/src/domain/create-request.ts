@@ -103,8 +103,8 @@ export function assertSupported(
   if (request.snapshotId !== null && driver.snapshots === undefined) {
     throw sandboxErrors.SNAPSHOTS_UNAVAILABLE({ details: { field: 'snapshot_id', driver: name } });
   }
-  if (request.template !== null && driver.builds === undefined) {
-    throw sandboxErrors.TEMPLATES_UNAVAILABLE({ details: { field: 'template', driver: name } });
+  if (request.template !== null && driver.builds === undefined && driver.usesTemplates !== true) {
+    throw sandboxErrors.TEMPLATES_UNSUPPORTED({ details: { field: 'template', driver: name } });
   }
   if (request.onDrain === 'snapshot' && driver.snapshots === undefined) {
     throw sandboxErrors.SNAPSHOTS_UNAVAILABLE({ details: { field: 'on_drain', driver: name } });

@@ -26,7 +26,7 @@ export interface SandboxSpec {
   readonly image: string;
   /** Snapshot that provides the initial files. It has the same image. */
   readonly snapshotId?: string | null;
-  /** Built image that provides the files, instead of the one in the catalog. */
+  /** Built image that provides the files, instead of the one in the catalog. Refused without `builds` and `usesTemplates`. */
   readonly template?: SandboxTemplate | null;
   readonly resources: SandboxResources;
   readonly network: NetworkMode;
@@ -301,6 +301,10 @@ export interface SandboxDriver {
   whyUnsupported(isolation: Isolation): string | null;
   /** Absent: it lacks nothing of this. */
   readonly lacks?: ReadonlySet<DeclaredCapability>;
+  /** Whether the nodes of a cluster pull the images of sandboxes, from registries or from the platform. */
+  readonly pullsImages?: boolean;
+  /** Whether sandboxes can be created from templates that another driver builds. Those that `builds` makes always can. */
+  readonly usesTemplates?: boolean;
   /** Whether a sandbox can have GPUs. */
   readonly hasGpus?: boolean;
   /** Whether `egressAllow` is enforced, even against root in the sandbox. */

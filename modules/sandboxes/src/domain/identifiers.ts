@@ -21,6 +21,11 @@ export function newVolumeAccessId(randomBytes: (sizeBytes: number) => Buffer): s
   return `vla_${characters(randomBytes(ID_CHARACTERS))}`;
 }
 
+/** `spc_` and 26 characters of lower-case base32. */
+export function newPullCredentialId(randomBytes: (sizeBytes: number) => Buffer): string {
+  return `spc_${characters(randomBytes(ID_CHARACTERS))}`;
+}
+
 /** `sec_` and 26 characters of lower-case base32. */
 export function newSecretId(randomBytes: (sizeBytes: number) => Buffer): string {
   return `sec_${characters(randomBytes(ID_CHARACTERS))}`;

@@ -4,6 +4,7 @@ import type { Isolation } from './driver.ts';
 import { sandboxErrors } from '../errors.ts';
 import { sandboxQuotas } from '../quotas.ts';
 import type { ImageCatalog } from './images/catalog.ts';
+import { assertPullable, type ImageService } from './images/platform-images.ts';
 import { admissionOf, callerLimitReached, quotaExceeded, type Admission } from './admission.ts';
 import type { Boots } from './boots.ts';
 import type { SandboxContext } from './context.ts';
@@ -33,6 +34,7 @@ export interface ServiceOptions {
   /** Maximum number of sandboxes running on this node. */
   readonly maxRunning: number;
   readonly isolation: IsolationPolicy;
+  readonly imageService: ImageService;
 }
 
 /** Lifecycle of sandboxes, as the contract specifies. The caller authorizes access to the workspace. */
@@ -43,6 +45,7 @@ export class SandboxService {
   readonly #warm: WarmClaims;
   readonly #room: RunningRoom;
   readonly #isolation: IsolationPolicy;
+  readonly #imageService: ImageService;
   readonly #removals = new Map<string, Promise<void>>();
 
   constructor(context: SandboxContext, boots: Boots, catalog: ImageCatalog, warm: WarmClaims, options: ServiceOptions) {
@@ -53,6 +56,7 @@ export class SandboxService {
     const { live, quotaLimits } = context;
     this.#room = new RunningRoom({ live, boots, quotaLimits, maxRunning: options.maxRunning });
     this.#isolation = options.isolation;
+    this.#imageService = options.imageService;
   }
 
   /**
@@ -359,15 +363,14 @@ export class SandboxService {
     if (cluster === null) {
       this.#assertDriver();
       assertSupported(request, this.#context.driver, this.#context);
+      assertPullable(request, this.#context.driver, this.#catalog, this.#imageService);
       this.#assertIsolation(isolation);
       return;
     }
     // What pods lack is known wherever the tunnel of their cluster is.
-    assertSupported(
-      request,
-      new OfflineDriver(clusterDriverName(cluster.id), () => offlineError(cluster.name)),
-      this.#context,
-    );
+    const pods = new OfflineDriver(clusterDriverName(cluster.id), () => offlineError(cluster.name));
+    assertSupported(request, pods, this.#context);
+    assertPullable(request, pods, this.#catalog, this.#imageService);
     this.#assertIsolation(isolation, this.#isolation.of(cluster));
   }
 

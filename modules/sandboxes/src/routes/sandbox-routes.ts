@@ -139,14 +139,14 @@ function registerCreate(app: HttpApp, options: SandboxRoutesOptions): void {
       await createLimiter.admit(principalOf(request), grantOf(request).workspaceUuid);
       const key = request.headers['idempotency-key'] ?? null;
       const grant = grantOf(request);
-      const { snapshot_id: snapshotId, template: reference } = request.body;
-      const template = reference === undefined ? null : await templates.usable(grant.workspaceUuid, reference);
+      const { snapshot_id: snapshotId, template: reference, cluster: place } = request.body;
+      const where = typeof place === 'string' ? 'anywhere' : 'here';
+      const template = reference === undefined ? null : await templates.usable(grant.workspaceUuid, reference, where);
       const snapshot = snapshotId === undefined ? null : await snapshots.usable(grant.workspaceUuid, snapshotId);
       const volumes = await options.volumes.resolve(grant.workspaceUuid, mountsOf(request.body.volumes));
       const caller = principalOf(request);
       const wanted = bucketMountsOf(request.body.mounts);
       const mounts = await options.mounts.resolve(grant.workspaceUuid, caller, wanted, volumes);
-      const { cluster: place } = request.body;
       const cluster =
         typeof place === 'string' ? await options.clusters.choose(grant.workspaceUuid, caller, place) : null;
       const policy = cluster === null ? isolation : isolation.of(cluster);

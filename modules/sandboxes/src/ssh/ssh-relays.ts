@@ -35,10 +35,11 @@ export class SshRelays implements UpgradeRoute {
     const { url, hop, socket, head } = upgrade;
     const sandboxId = sandboxOfPath(url);
     const channel = channelOfPath(url);
-    if (hop === null || sandboxId === null || channel === null) throw httpErrors.NOT_FOUND();
+    const granted = hop?.granted ?? null;
+    if (granted === null || sandboxId === null || channel === null) throw httpErrors.NOT_FOUND();
     const left = new AbortController();
     socket.once('close', () => left.abort());
-    const held = await this.#authorize(upgrade, sandboxId, hop.granted);
+    const held = await this.#authorize(upgrade, sandboxId, granted);
     const entered = await enter(held, channel, socket, left.signal);
     if (socket.destroyed) {
       entered.leave();

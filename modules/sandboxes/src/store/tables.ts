@@ -79,6 +79,7 @@ export interface SandboxTables {
   template_layer: TemplateLayerRow;
   template_log: { build_id: string; sequence: number; at: string; level: string; step: number | null; message: string };
   sandbox_cluster: ClusterRow;
+  sandbox_pull_credential: { id: string; subject: string; workspace_uuid: string | null; created_at: string };
   sandbox_fork_copy: {
     id: string;
     fork_id: string;

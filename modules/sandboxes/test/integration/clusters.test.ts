@@ -4,6 +4,7 @@ import { migrate, openDatabase, type Database } from '@svc/sql';
 import { fakeAccess, temporaryFolder, waitFor, type FakeAccess, type TemporaryFolder } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createNodeAdministration } from '../../src/assembly/node-module.ts';
+import { BuildingDriver } from '../support/building-driver.ts';
 import { FakeClusters } from '../support/fake-clusters.ts';
 import { FakeDriver } from '../support/fake-driver.ts';
 import { startPlatform, type CallOptions, type TestPlatform } from '../support/platform.ts';
@@ -26,7 +27,7 @@ describe('sandboxes in connected clusters', () => {
     await migrate(database, migrations);
     access = fakeAccess();
     pods = new FakeDriver();
-    own = { a: new FakeDriver(), b: new FakeDriver() };
+    own = { a: new BuildingDriver(), b: new FakeDriver() };
     clusters = new FakeClusters(pods);
     const start = (node: 'a' | 'b'): Promise<TestPlatform> =>
       startPlatform({
@@ -35,6 +36,7 @@ describe('sandboxes in connected clusters', () => {
         access,
         database,
         clusters: clusters.on(node),
+        publicUrl: 'https://platform.example.com', // from which their nodes pull images
         config: { drain_notice_seconds: 0 },
       });
     a = await start('a');
@@ -162,6 +164,42 @@ describe('sandboxes in connected clusters', () => {
       [{ isolation: 'gvisor' }, 'UNSUPPORTED_ISOLATION'],
     ] as const;
     for (const [fields, code] of refusals) expect((await create(a, fields)).body['code']).toBe(code);
+  });
+
+  it('are created from a template of the workspace, whichever node built it', async () => {
+    const { body: build } = await a.call('POST', '/api/templates/tools/builds', { body: { from: 'busybox' } });
+    const path = `/api/templates/tools/builds/${String(build['id'])}`;
+    await waitFor(async () => (await a.call('GET', path)).body['status'] === 'ready');
+    const digests: unknown[] = [];
+    pods.beforeCreate = async ({ template }) => void digests.push(template?.buildId);
+    await dial('b');
+    const wanted = { image: undefined, template: 'tools' };
+    for (const at of [a, b]) {
+      expect(await create(at, wanted)).toMatchObject({ status: 201, body: { template_build_id: build['id'] } });
+    }
+    expect(digests).toEqual([build['id'], build['id']]);
+    expect((await create(b, { ...wanted, cluster: undefined })).body['code']).toBe('TEMPLATE_ELSEWHERE');
+    const stranger = access.user('stranger@example.org');
+    clusters.dial(clusters.add(stranger.workspaceUuid, 'theirs'), 'b');
+    expect(await create(b, { ...wanted, cluster: 'theirs' }, { caller: stranger })).toMatchObject({
+      status: 404,
+      body: { code: 'TEMPLATE_NOT_FOUND' },
+    });
+  });
+
+  it('are refused by name if their nodes would pull from a platform that only its own machine reaches', async () => {
+    await dial('a');
+    const driver = new FakeDriver();
+    const here = await startPlatform({ driver, node: 'c', access, database, clusters: clusters.on('c') });
+    try {
+      expect(await create(here)).toMatchObject({
+        status: 501,
+        body: { code: 'REGISTRY_UNREACHABLE', message: expect.stringMatching(/busybox .* set public_url/) },
+      });
+    } finally {
+      await here.close();
+      await driver.dispose();
+    }
   });
 
   it('pause where the tunnel is', async () => {

@@ -34,6 +34,7 @@ export function kubernetesSubject(options: KubernetesSubjectOptions): Kubernetes
       namespace,
       owner,
       catalog: new ImageCatalog([busybox, testImage('local-only', { kind: 'busybox' })], 'busybox'),
+      platformImages: null,
       helperImage,
       pullSecret: null,
       runtimeClass: null,

@@ -7,6 +7,7 @@ import {
   createHttpApp,
   createListener,
   noForwarding,
+  registerRegistryCheck,
   UpgradeRouter,
   type ListenerLimits,
   type ListenerOptions,
@@ -238,6 +239,7 @@ async function openOnce(
   });
   const app = await createHttpApp({ log, metrics, access, audit, rights, forwarding, version: '0' });
   await module.registerRoutes(app);
+  registerRegistryCheck(app);
   await app.ready();
   const router = new UpgradeRouter(log, rights, clientOf, forwarding);
   module.registerUpgrades(router);

@@ -19,7 +19,7 @@ const (
 // platformFiles are written at each start and are not part of an image.
 var platformFiles = map[string]bool{"etc/hostname": true, "etc/hosts": true, "etc/resolv.conf": true}
 
-// Layer writes the changes in an overlay's upper folder as a layer (OCI image specification, layer.md), sorted by name,
+// Layer writes the changes in an overlay's upper folder, or an unpacked layer, as a layer (OCI image specification, layer.md), sorted by name,
 // so that equal changes yield equal layers. The overlay must have been mounted without redirects.
 func Layer(upper string, output io.Writer) error {
 	buffered := bufio.NewWriterSize(output, outputBytes)

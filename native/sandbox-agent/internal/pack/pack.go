@@ -25,19 +25,26 @@ const (
 	maxXattrList = 64 << 10
 )
 
-// Run writes the archive to standard output.
-func Run(layers []string) int {
-	output := bufio.NewWriterSize(os.Stdout, outputBytes)
-	p := &packer{tar: tar.NewWriter(output), links: map[inode]string{}}
-	err := p.folder("", layers)
-	if err == nil {
-		err = errors.Join(p.tar.Close(), output.Flush())
+// Run writes to standard output one archive of all layers, or of a single one with what it removes.
+func Run(args []string) int {
+	write := mergedLayers
+	if len(args) == 2 && args[0] == "--alone" {
+		write = func(_ []string, output io.Writer) error { return Layer(args[1], output) }
 	}
-	if err != nil {
+	if err := write(args, os.Stdout); err != nil {
 		os.Stderr.WriteString("sandbox-agent: pack: " + err.Error() + "\n")
 		return 1
 	}
 	return 0
+}
+
+func mergedLayers(layers []string, output io.Writer) error {
+	buffered := bufio.NewWriterSize(output, outputBytes)
+	p := &packer{tar: tar.NewWriter(buffered), links: map[inode]string{}}
+	if err := p.folder("", layers); err != nil {
+		return err
+	}
+	return errors.Join(p.tar.Close(), buffered.Flush())
 }
 
 type inode struct{ device, number uint64 }

@@ -203,10 +203,11 @@ function echoRoute({ access }: Installation, name: string): Parameters<UpgradeRo
     handle: async ({ request, socket, client, hop, hold, forward }: UpgradeRequest) => {
       const shownAt = new Date();
       // A connection that a replica itself opened has no credential of a client.
-      const isStated = hop !== null && request.headers.authorization === undefined;
-      const principal = isStated
-        ? await confirmAccess(access, hop.granted)
-        : await access.authenticate({ headers: request.headers, method: 'GET', ...client });
+      const stated = request.headers.authorization === undefined ? (hop?.granted ?? null) : null;
+      const principal =
+        stated !== null
+          ? await confirmAccess(access, stated)
+          : await access.authenticate({ headers: request.headers, method: 'GET', ...client });
       const grant = await access.authorize({ principal, action: THING });
       const granted = createGrantedAccess(principal, shownAt, THING, grant);
       hold(createGrantedRight(access, granted, shownAt.getTime()));

@@ -9,8 +9,6 @@ export const CHART_PATH = '/v1/agent/svc-agent.tgz';
 export const MANIFEST_PATH = '/v1/agent/svc-agent.yaml';
 /** Followed by the output of `uname -m`. */
 export const IMAGES_PATH = '/v1/agent/images';
-/** A pull takes about six requests, and many nodes may share an address. All image routes share this limit. */
-export const IMAGE_LIMIT = { by: 'address', perMinute: 3000, burst: 3000 } as const;
 /** The only image repository. It sits directly below the platform's host, so nodes pull `HOST/svc-agent:VERSION`. */
 export const REPOSITORY = 'svc-agent';
 

@@ -1,5 +1,6 @@
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { StoredBytes } from '@svc/http';
 import {
   createIndex,
   readImageArchive,
@@ -9,13 +10,6 @@ import {
 } from './image-archive.ts';
 
 export const IMAGE_ARCHITECTURES: readonly ImageArchitecture[] = ['amd64', 'arm64'];
-
-/** A byte range of an open file. The receiver closes the handle. */
-export interface StoredBytes {
-  handle: FileHandle;
-  offset: number;
-  sizeBytes: number;
-}
 
 export interface AgentImagesOptions {
   /** Folder with the archives; need not exist. */

@@ -1,19 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { HttpApp, RouteRateLimit } from '@svc/http';
+import { IMAGE_LIMIT, type HttpApp, type ImageSender, type RouteRateLimit } from '@svc/http';
 import { Type } from 'typebox';
 import { clusterErrors } from '../../errors.ts';
 import { createPackedChart } from '../../adapters/delivery/agent-chart.ts';
 import { withImage } from '../../domain/agent-image.ts';
-import {
-  CHART_PATH,
-  IMAGE_LIMIT,
-  IMAGES_PATH,
-  MANIFEST_PATH,
-  type AgentDelivery,
-} from '../../adapters/delivery/agent-delivery.ts';
+import { CHART_PATH, IMAGES_PATH, MANIFEST_PATH, type AgentDelivery } from '../../adapters/delivery/agent-delivery.ts';
 import type { ImageArchitecture } from '../../adapters/delivery/image-archive.ts';
-import type { ImageSender } from './image-sender.ts';
 
 export interface DeliveryOptions {
   /** The project's `deploy` folder. */

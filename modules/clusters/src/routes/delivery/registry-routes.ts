@@ -1,10 +1,9 @@
-import { renderRegistryError, useErrorRenderer, type HttpApp } from '@svc/http';
+import { IMAGE_LIMIT, renderRegistryError, useErrorRenderer, type HttpApp, type ImageSender } from '@svc/http';
 import { Type } from 'typebox';
 import { clusterErrors } from '../../errors.ts';
-import { IMAGE_LIMIT, REPOSITORY } from '../../adapters/delivery/agent-delivery.ts';
+import { REPOSITORY } from '../../adapters/delivery/agent-delivery.ts';
 import type { AgentImages } from '../../adapters/delivery/agent-images.ts';
 import type { Manifest } from '../../adapters/delivery/image-archive.ts';
-import type { ImageSender } from './image-sender.ts';
 
 export interface RegistryOptions {
   images: AgentImages;
@@ -26,14 +25,6 @@ export function registerRegistryRoutes(app: HttpApp, options: RegistryOptions): 
   app.addHook('onRequest', async (_request, reply) => {
     void reply.header('docker-distribution-api-version', 'registry/2.0');
   });
-  app.get(
-    '/v2/',
-    {
-      config: { public: true, rateLimit: IMAGE_LIMIT },
-      schema: { tags, summary: 'Check for the registry; no credentials' },
-    },
-    async () => ({}),
-  );
   addTagsRoute(app, options);
   addManifestRoute(app, options);
   addBlobRoute(app, options);

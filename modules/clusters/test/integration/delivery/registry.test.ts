@@ -55,6 +55,10 @@ describe('the agent image served by the platform', () => {
     await stock('arm64', arm64.archive);
     const version = await get('/v2/');
     expect([version.status, version.headers.get('docker-distribution-api-version')]).toEqual([200, 'registry/2.0']);
+    // Other images of the platform need a credential. Some clients then send an empty one for this image too.
+    expect(version.headers.get('www-authenticate')).toMatch(/^Basic /);
+    const empty = { headers: { authorization: `Basic ${Buffer.from(':').toString('base64')}` } };
+    expect((await get('/v2/svc-agent/manifests/1.0', empty)).status).toBe(200);
     expect((await get('/v2/svc-agent/tags/list')).json()).toEqual({ name: 'svc-agent', tags: ['1.0'] });
 
     const tagged = await get('/v2/svc-agent/manifests/1.0', { headers: { accept: `${INDEX}, ${MANIFEST}` } });

@@ -5,6 +5,7 @@ import type { SandboxesConfig } from '../../config.ts';
 import { imagesInUse } from '../drivers/local/kept-sandbox.ts';
 import type { ImageCatalog } from '../../domain/images/catalog.ts';
 import { createCatalog } from './default-catalog.ts';
+import { ImageExports, type ImageExportsOptions } from './image-exports.ts';
 import { ImageStore, type ImageStoreOptions } from './image-store.ts';
 import type { ImageUpkeep } from './image-upkeep.ts';
 import { registrySource } from './registry/registry-source.ts';
@@ -32,7 +33,7 @@ export function createImageStore({
   const folder = sandboxesFolderOf(dataFolder);
   return new ImageStore({
     ...others,
-    folder: config.image_cache ?? join(folder, 'images'),
+    folder: imagesFolderOf(config, folder),
     catalog,
     owner: folder,
     unpack: helperUnpacker(async () => (await helperBinaries(process.arch)).file),
@@ -40,6 +41,23 @@ export function createImageStore({
     maxImageBytes: config.image_max_mb * MiB,
     sleep: (delayMs, signal) => sleepFor(delayMs, undefined, { signal }),
   });
+}
+
+/** Creates the exports of the same images. */
+export function createImageExports({
+  config,
+  dataFolder,
+  helperBinaries,
+  disk,
+}: Pick<ImageStoreSetting, 'config' | 'dataFolder' | 'helperBinaries'> &
+  Pick<ImageExportsOptions, 'disk'>): ImageExports {
+  const owner = sandboxesFolderOf(dataFolder);
+  const packer = async (): Promise<string> => (await helperBinaries(process.arch)).file;
+  return new ImageExports({ folder: imagesFolderOf(config, owner), owner, packer, disk });
+}
+
+function imagesFolderOf(config: SandboxesConfig, folder: string): string {
+  return config.image_cache ?? join(folder, 'images');
 }
 
 /** The module's own folder in the data folder. */

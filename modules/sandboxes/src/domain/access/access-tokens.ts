@@ -92,8 +92,7 @@ export class AccessTokens {
 
   /** The token that stands for the record. */
   async tokenOf({ id, subjectId }: Pick<AccessRecord, 'id' | 'subjectId'>, purpose: string): Promise<string> {
-    const mac = createHmac('sha256', await this.#deps.key()).update(`${purpose}\n${id}\n${subjectId}`);
-    return `svc_${id}-${mac.digest('base64url')}`;
+    return accessToken(await this.#deps.key(), purpose, id, subjectId);
   }
 }
 
@@ -108,6 +107,12 @@ function holderOf({ credential, grant }: GrantedAccess): string {
     grant?.teamUuid,
     grant?.role,
   ]);
+}
+
+/** `svc_<id>-<HMAC>`: derived from a record, so that it is stored nowhere. */
+export function accessToken(key: KeyObject, purpose: string, id: string, subjectId: string): string {
+  const mac = createHmac('sha256', key).update(`${purpose}\n${id}\n${subjectId}`);
+  return `svc_${id}-${mac.digest('base64url')}`;
 }
 
 /** Compares two secrets in constant time. */

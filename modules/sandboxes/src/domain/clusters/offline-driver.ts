@@ -7,6 +7,8 @@ import { POD_LACKS } from './pod-capabilities.ts';
 export class OfflineDriver implements SandboxDriver {
   readonly name: string;
   readonly lacks = POD_LACKS;
+  readonly pullsImages = true;
+  readonly usesTemplates = true;
   readonly #refusal: () => AppError;
 
   constructor(name: string, refusal: () => AppError) {

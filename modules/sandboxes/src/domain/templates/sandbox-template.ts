@@ -1,6 +1,6 @@
 /** What a sandbox has from the template that it was created from. Kept with the sandbox, so that the template may go. */
 export interface SandboxTemplate {
-  /** Digest of the built image on the sandbox's node. */
+  /** Digest of the built image, on the sandbox's node or, if a cluster runs the sandbox, on the build's. */
   readonly digest: string;
   /** Null for a sandbox that builds one. */
   readonly buildId: string | null;

@@ -236,14 +236,17 @@ export class TemplateService {
     return tags.toSorted((one, other) => other.createdAt.localeCompare(one.createdAt))[0]?.buildId ?? null;
   }
 
-  /** What a sandbox is created from. Throws TEMPLATE_NOT_FOUND, TEMPLATE_NOT_READY and TEMPLATE_ELSEWHERE. */
-  async usable(workspaceUuid: string, reference: string): Promise<UsableTemplate> {
+  /**
+   * What a sandbox is created from. Throws TEMPLATE_NOT_FOUND, TEMPLATE_NOT_READY and, for a sandbox of this node, TEMPLATE_ELSEWHERE:
+   * clusters pull the image from its node.
+   */
+  async usable(workspaceUuid: string, reference: string, place: 'here' | 'anywhere' = 'here'): Promise<UsableTemplate> {
     const build = await this.resolve(workspaceUuid, reference);
     if (build === null) throw sandboxErrors.TEMPLATE_NOT_FOUND({ details: { template: reference.slice(0, 200) } });
     if (build.digest === null || build.outcome === null) {
       throw sandboxErrors.TEMPLATE_NOT_READY({ details: { template: reference } });
     }
-    await this.#assertUsable(build, build.digest);
+    if (place === 'here') await this.#assertUsable(build, build.digest);
     const { user, workingFolder, startCommand } = build.outcome;
     const isNamed = parseTemplateName(reference)?.tag === null && !isBuildId(reference);
     return {

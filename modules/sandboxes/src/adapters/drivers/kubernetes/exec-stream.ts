@@ -1,12 +1,16 @@
 import { Duplex } from 'node:stream';
+import { isStatusError } from '@svc/kube';
 import { openExec, type ExecRoute, type ExecTarget } from '@svc/kube/exec';
 import { canEndInput, EXEC_CHANNELS, readExecEnd, type ExecEnd } from '@svc/kube/values';
 import { messageBytes } from '@svc/link';
+import { pause, type Clock } from '@svc/runtime';
 import { WebSocket } from 'ws';
+import { HELPER_PATH } from '../local/oci-config.ts';
 
 const MAX_STATUS_BYTES = 64 * 1024;
 const MAX_COMPLAINT_CHARACTERS = 1000;
 const CLOSE_GRACE_MS = 2000;
+const BRIDGE_RETRY_MS = 250;
 
 /**
  * The standard streams of a process run by `pods/exec` without a terminal, as one duplex stream: writes go to stdin,
@@ -91,6 +95,25 @@ export class PodExecStream extends Duplex {
     this.#socket.close(1000);
     const cut = setTimeout(() => this.#socket.terminate(), CLOSE_GRACE_MS);
     this.#socket.once('close', () => clearTimeout(cut));
+  }
+}
+
+/** Connects to the helper of a pod. Waits for an API server that does not answer: its restart ends no sandbox. */
+export async function openBridge(
+  route: ExecRoute,
+  target: Pick<ExecTarget, 'namespace' | 'pod' | 'container'>,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<PodExecStream> {
+  const bridge = { ...target, command: [HELPER_PATH, 'bridge'], stdin: true, tty: false };
+  for (;;) {
+    try {
+      return new PodExecStream(await openExec(route, bridge, { signal }));
+    } catch (error) {
+      const isFinal = isStatusError(error) && error.status < 500;
+      if (isFinal || signal.aborted) throw error;
+      await pause(clock, BRIDGE_RETRY_MS, signal);
+    }
   }
 }
 

@@ -1,6 +1,5 @@
 import { isStatusError } from '@svc/kube';
-import { execRoute, openExec, type ExecTarget } from '@svc/kube/exec';
-import { pause } from '@svc/runtime';
+import { execRoute, type ExecTarget } from '@svc/kube/exec';
 import {
   assertSandboxId,
   type DeclaredCapability,
@@ -17,7 +16,7 @@ import { POD_LACKS } from '../../../domain/clusters/pod-capabilities.ts';
 import { HelperConnection } from '../../../domain/helper/helper-connection.ts';
 import { sandboxErrors } from '../../../errors.ts';
 import { HELPER_PATH } from '../local/oci-config.ts';
-import { PodExecStream, runInPod } from './exec-stream.ts';
+import { openBridge, runInPod, type PodExecStream } from './exec-stream.ts';
 import { FIELD_MANAGER, POD, podName, SANDBOX_CONTAINER, SANDBOX_LABEL, stateChange, type PodState } from './names.ts';
 import {
   closeCluster,
@@ -26,7 +25,8 @@ import {
   type KubernetesDriverOptions,
   type OpenCluster,
 } from './open-cluster.ts';
-import { imageReference, sandboxPod } from './pod-request.ts';
+import { PodImages } from './pod-images.ts';
+import { sandboxPod } from './pod-request.ts';
 import { outcomeWithin, PodUsage, UNMEASURED } from './pod-usage.ts';
 import { awaitUp, filesGone, kubeFailure, NOT_RUNNING, notRunning } from './pod-failure.ts';
 import { PodSnapshots, type SavedRoot } from './pod-snapshots.ts';
@@ -39,7 +39,6 @@ const REQUEST_LIMIT_MS = 60_000;
 /** Extra time for a stop beyond a sandbox's grace period. */
 const STOP_MARGIN_MS = 20_000;
 const MAX_HALTS = 5;
-const BRIDGE_RETRY_MS = 250;
 
 /**
  * Runs sandboxes as pods. A pod cannot be stopped and started with its files, so a stopped sandbox keeps its pod, in
@@ -51,9 +50,12 @@ export class KubernetesDriver implements SandboxDriver {
   readonly parallelStarts = 16;
   readonly lacks: ReadonlySet<DeclaredCapability> = POD_LACKS;
   readonly hasGpus: boolean;
+  readonly pullsImages = true;
+  readonly usesTemplates: boolean;
   readonly #options: KubernetesDriverOptions;
   readonly snapshots?: PodSnapshots;
   readonly #usage: PodUsage;
+  readonly #images: PodImages;
   #cluster: OpenCluster | null = null;
   #status: DriverStatus = { available: false, reason: 'not started', install: null };
 
@@ -61,7 +63,9 @@ export class KubernetesDriver implements SandboxDriver {
     this.#options = options;
     this.name = options.name ?? 'kubernetes';
     this.hasGpus = options.gpuResource !== null;
+    this.usesTemplates = options.platformImages?.hasTemplates ?? false;
     this.#usage = new PodUsage(options.clock);
+    this.#images = new PodImages(options);
     const { snapshotFolder } = options;
     if (snapshotFolder === null) return;
     this.snapshots = new PodSnapshots({
@@ -97,6 +101,10 @@ export class KubernetesDriver implements SandboxDriver {
     return this.#cluster === null ? 'no cluster is connected' : this.#cluster.whyNoGvisor;
   }
 
+  prepareImage(image: string, signal: AbortSignal): Promise<void> {
+    return this.#images.prepare(image, signal);
+  }
+
   async create(spec: SandboxSpec, signal: AbortSignal, place?: StartPlace): Promise<void> {
     const { snapshotId = null } = spec;
     if (snapshotId === null) return this.#create(spec, null, signal, place);
@@ -122,11 +130,11 @@ export class KubernetesDriver implements SandboxDriver {
     if (found !== null && isUp(found)) return;
     if (found !== null && (found.started || (found.failure?.kind === 'pod' && !found.filling))) throw filesGone(found);
     const runtimeClass = spec.isolation === 'gvisor' ? this.#options.gvisorRuntimeClass : this.#options.runtimeClass;
-    const image = imageReference(this.#options.catalog, spec.image);
+    const image = await this.#images.find(spec, client, signal);
     const root = saved === null ? null : await saved();
     try {
       const state = root === null ? 'stopped' : 'filling';
-      const pod = sandboxPod(spec, { ...this.#options, image, helperImage, runtimeClass, userNamespace, state });
+      const pod = sandboxPod(spec, { ...this.#options, ...image, helperImage, runtimeClass, userNamespace, state });
       await this.#options.assertOwner?.();
       if (found !== null) await this.#removePod(name, signal); // it never came up, or is being deleted
       watch.note(await client.create(pod, signal));
@@ -181,7 +189,7 @@ export class KubernetesDriver implements SandboxDriver {
   async #openHelper(pod: PodView, signal: AbortSignal): Promise<HelperConnection> {
     let stream: PodExecStream | null = null;
     try {
-      stream = await this.#openBridge(pod, signal);
+      stream = await openBridge(execRoute(this.#need().client), this.#inside(pod), this.#options.clock, signal);
       return await HelperConnection.over(stream, signal);
     } catch (error) {
       const complaint = stream?.complaint ?? '';
@@ -220,21 +228,6 @@ export class KubernetesDriver implements SandboxDriver {
     const options = { namespace: this.#options.namespace, labelSelector: `${SANDBOX_LABEL}=${id}` };
     for await (const { items } of client.list(POD, options)) if (items.length > 0) return true;
     return false;
-  }
-
-  /** Waits for an API server that does not answer: its restart ends all connections, but no sandbox. */
-  async #openBridge(pod: PodView, signal: AbortSignal): Promise<PodExecStream> {
-    const target = { ...this.#inside(pod), command: [HELPER_PATH, 'bridge'], stdin: true, tty: false };
-    const route = execRoute(this.#need().client);
-    for (;;) {
-      try {
-        return new PodExecStream(await openExec(route, target, { signal }));
-      } catch (error) {
-        const isFinal = isStatusError(error) && error.status < 500;
-        if (isFinal || signal.aborted) throw error;
-        await pause(this.#options.clock, BRIDGE_RETRY_MS, signal);
-      }
-    }
   }
 
   async inspect(id: string): Promise<SandboxCondition> {

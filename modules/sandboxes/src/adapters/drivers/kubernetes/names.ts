@@ -29,6 +29,11 @@ export function podName(owner: string, id: string): string {
   return `svc-sandbox-${createHash('sha256').update(`${owner}\n${id}`).digest('hex').slice(0, 24)}`;
 }
 
+/** Name of the Secret with the credential for the platform's registry. */
+export function imageSecretName(owner: string): string {
+  return `svc-sandbox-images-${owner}`;
+}
+
 export function selectOwner(owner: string): string {
   return `${OWNER_LABEL}=${owner}`;
 }

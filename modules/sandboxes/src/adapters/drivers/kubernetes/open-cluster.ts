@@ -3,6 +3,7 @@ import type { Clock, Random } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import type { DriverStatus } from '../../../domain/driver.ts';
 import type { ImageCatalog } from '../../../domain/images/catalog.ts';
+import type { PlatformImages } from '../../../domain/images/platform-images.ts';
 import { networkPolicies } from './network-policies.ts';
 import { whyNotIsolated } from './network-probe.ts';
 import { FIELD_MANAGER } from './names.ts';
@@ -25,6 +26,8 @@ export interface KubernetesDriverOptions {
   /** The most pods that the cluster may report, if it is not trusted. */
   readonly maxPods?: number;
   readonly catalog: ImageCatalog;
+  /** Images that nodes pull from the platform. Null: they pull from registries only. */
+  readonly platformImages: PlatformImages | null;
   /** OCI reference of an image that has the helper; null if none is configured, which the status then says. */
   readonly helperImage: string | null;
   readonly pullSecret: string | null;

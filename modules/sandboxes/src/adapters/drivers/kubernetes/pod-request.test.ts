@@ -20,6 +20,7 @@ const OPTIONS: SandboxPodOptions = {
   image: 'docker.io/library/debian:13',
   helperImage: 'registry.example/svc-sandbox-agent:1',
   pullSecret: null,
+  imageSecret: null,
   runtimeClass: null,
   userNamespace: false,
   nameservers: ['9.9.9.9'],

@@ -1,8 +1,5 @@
 import type { KubeObject } from '@svc/kube';
 import type { NetworkMode, SandboxSpec } from '../../../domain/driver.ts';
-import type { ImageCatalog } from '../../../domain/images/catalog.ts';
-import { sandboxErrors } from '../../../errors.ts';
-import { formatReference, parseReference } from '../../images/registry/reference.ts';
 import { CAPABILITIES, HELPER_PATH } from '../local/oci-config.ts';
 import { seccompProfile } from '../local/seccomp-profile.ts';
 import {
@@ -62,6 +59,8 @@ export interface PodOptions {
 }
 
 export interface SandboxPodOptions extends PodOptions {
+  /** Name of the Secret with the credentials of the platform's registry, if the sandbox's image is there; null if not. */
+  readonly imageSecret: string | null;
   /** The cluster's extended resource for GPUs; null if sandboxes have none. */
   readonly gpuResource: string | null;
   /** What it is until it is started. */
@@ -168,7 +167,7 @@ export function probePod(kind: ProbeKind, options: Omit<PodOptions, 'image'>, se
       labels: { [OWNER_LABEL]: owner, ...(kind === 'isolated' ? { [NETWORK_LABEL]: 'none' } : {}) },
     },
     spec: {
-      ...podBase({ ...options, runtimeClass: null }),
+      ...podBase({ ...options, runtimeClass: null, imageSecret: null }),
       ...dns('none', []),
       containers: [
         {
@@ -188,11 +187,15 @@ function podBase({
   runtimeClass,
   userNamespace,
   pullSecret,
-}: Pick<PodOptions, 'runtimeClass' | 'userNamespace' | 'pullSecret'>): Readonly<Record<string, unknown>> {
+  imageSecret,
+}: Pick<SandboxPodOptions, 'runtimeClass' | 'userNamespace' | 'pullSecret' | 'imageSecret'>): Readonly<
+  Record<string, unknown>
+> {
+  const secrets = [pullSecret, imageSecret].filter((name) => name !== null);
   return {
     ...(runtimeClass === null ? {} : { runtimeClassName: runtimeClass }),
     ...(userNamespace ? { hostUsers: false } : {}),
-    ...(pullSecret === null ? {} : { imagePullSecrets: [{ name: pullSecret }] }),
+    ...(secrets.length === 0 ? {} : { imagePullSecrets: secrets.map((name) => ({ name })) }),
     automountServiceAccountToken: false,
     enableServiceLinks: false,
     // A container that starts again has an empty root: its files would be lost without an error.
@@ -220,16 +223,4 @@ function smallResources(): Readonly<Record<string, unknown>> {
 function dns(network: NetworkMode, nameservers: readonly string[]): Readonly<Record<string, unknown>> {
   const servers = network === 'egress' ? nameservers : [NO_NAMESERVER];
   return { dnsPolicy: 'None', dnsConfig: { nameservers: servers } };
-}
-
-/** Clusters pull images by reference: only a registry source has one. Throws UNKNOWN_IMAGE and IMAGE_PULL_FAILED. */
-export function imageReference(catalog: ImageCatalog, name: string): string {
-  const entry = catalog.find(name);
-  if (entry === null) throw sandboxErrors.UNKNOWN_IMAGE({ details: { image: name } });
-  for (const source of entry.sources) {
-    const reference = source.kind === 'registry' ? parseReference(source.reference) : null;
-    if (reference !== null) return formatReference(reference);
-  }
-  const reason = 'it has no registry source, and clusters pull images only from registries';
-  throw sandboxErrors.IMAGE_PULL_FAILED({ details: { image: name, reason } });
 }

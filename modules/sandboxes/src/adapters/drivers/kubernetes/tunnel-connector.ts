@@ -19,6 +19,7 @@ import {
   type ConnectedClusters,
 } from '../../../domain/clusters/sandbox-cluster.ts';
 import type { ImageCatalog } from '../../../domain/images/catalog.ts';
+import type { PlatformRegistry } from '../../images/platform-registry.ts';
 import { createOwner } from '../docker/names.ts';
 import { KubernetesDriver } from './kubernetes-driver.ts';
 
@@ -36,6 +37,7 @@ export interface TunnelConnectorOptions {
   readonly installationId: string;
   readonly node: string;
   readonly catalog: ImageCatalog;
+  readonly registry: Pick<PlatformRegistry, 'imagesFor'>;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -111,7 +113,7 @@ async function withClient<Result>(
 }
 
 function createDriver(
-  { clusters, installationId, node, catalog, clock, random, log }: TunnelConnectorOptions,
+  { clusters, installationId, node, catalog, registry, clock, random, log }: TunnelConnectorOptions,
   cluster: ClusterRecord,
   access: ClusterAccess,
   profile: SandboxProfile,
@@ -129,6 +131,7 @@ function createDriver(
     owner: createOwner(installationId, cluster.id),
     maxPods: MAX_PODS,
     catalog,
+    platformImages: registry.imagesFor({ subject: cluster.id, workspaceUuid: cluster.workspaceUuid }),
     helperImage: profile.helper_image,
     pullSecret: profile.pull_secret,
     runtimeClass: profile.runtime_class,

@@ -80,7 +80,8 @@ export function helperUnpacker(binary: () => Promise<string>): UnpackLayer {
   };
 }
 
-function hashing(hash: ReturnType<typeof createHash>) {
+/** Passes a stream on and updates the hash with it. */
+export function hashing(hash: ReturnType<typeof createHash>) {
   return async function* (source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     for await (const chunk of source) {
       hash.update(chunk);

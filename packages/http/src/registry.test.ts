@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { temporaryFolder } from '@svc/testing';
 import Fastify from 'fastify';
 import { expect, it } from 'vitest';
-import { ImageSender } from './image-sender.ts';
+import { ImageSender } from './registry.ts';
 
 /** Begins a download from an address, and ends it. */
 async function statusFrom(localAddress: string, url: string): Promise<number | undefined> {

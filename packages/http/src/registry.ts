@@ -1,8 +1,42 @@
+import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AddressShares } from '@svc/addresses';
-import { clusterErrors } from '../../errors.ts';
-import type { StoredBytes } from '../../adapters/delivery/agent-images.ts';
+import { httpErrors } from './errors.ts';
+import type { HttpApp } from './http-app.ts';
+
+/** A pull takes a few requests for each layer, and many nodes may share an address. Each route of images has it. */
+export const IMAGE_LIMIT = { by: 'address', perMinute: 3000, burst: 3000 } as const;
+/** How clients authenticate where images need it (RFC 7617). */
+export const REGISTRY_CHALLENGE = 'Basic realm="svc", charset="UTF-8"';
+
+/** A byte range of an open file. The receiver closes the handle. */
+export interface StoredBytes {
+  handle: FileHandle;
+  offset: number;
+  sizeBytes: number;
+}
+
+/**
+ * The request by which clients find out that this is a registry (Docker's registry API v2). One for all modules that serve images.
+ * Some images need credentials and others none, so it succeeds and names the scheme (RFC 9110, 11.6.1): some clients send
+ * credentials only to a registry that named one here.
+ */
+export function registerRegistryCheck(app: HttpApp): void {
+  app.get(
+    '/v2/',
+    {
+      config: { public: true, rateLimit: IMAGE_LIMIT },
+      schema: { tags: ['clusters'], summary: 'Check for the registry; no credentials' },
+    },
+    async (_request, reply) => {
+      void reply
+        .header('docker-distribution-api-version', 'registry/2.0')
+        .header('www-authenticate', REGISTRY_CHALLENGE);
+      return {};
+    },
+  );
+}
 
 /**
  * Of all clients together, of which each address and network has a share. A pull runs at most three at once. Clients
@@ -12,7 +46,7 @@ const MAX_DOWNLOADS = 64;
 /** Closes a download that makes no progress for this long, to free its slot. */
 const STALL_MS = 60_000;
 
-/** Sends images to unauthenticated clients, with a limit on concurrent downloads. */
+/** Sends images to nodes, with a limit on concurrent downloads. */
 export class ImageSender {
   readonly #downloads: AddressShares;
 
@@ -41,7 +75,7 @@ export class ImageSender {
       const { refusal, release } = this.#downloads.take(request.ip);
       if (release === null) {
         void reply.removeHeader('content-length').removeHeader('content-range');
-        throw clusterErrors.TOO_MANY_DOWNLOADS({ details: { ...refusal }, headers: { 'retry-after': '5' } });
+        throw httpErrors.TOO_MANY_DOWNLOADS({ details: { ...refusal }, headers: { 'retry-after': '5' } });
       }
       const bytes = handle.createReadStream({ start: offset + first, end: offset + last });
       sending = true;
@@ -62,5 +96,5 @@ function parseRange(header: string | undefined, sizeBytes: number): { first: num
   const last = from === '' || to === '' ? sizeBytes - 1 : Math.min(Number(to), sizeBytes - 1);
   if (from !== '' && to !== '' && Number(to) < Number(from)) return null;
   if (first <= last) return { first, last };
-  throw clusterErrors.INVALID_RANGE({ headers: { 'content-range': `bytes */${sizeBytes}` } });
+  throw httpErrors.INVALID_RANGE({ headers: { 'content-range': `bytes */${sizeBytes}` } });
 }
