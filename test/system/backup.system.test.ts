@@ -116,6 +116,6 @@ describe('svc object-store', () => {
     }
     const refused = await run('other', 'restore', '--from', backups);
     expect(refused.exitCode).toBe(1);
-    expect(refused.stderr).toContain('no whole backup');
+    expect(refused.stderr).toContain('no complete backup');
   });
 });

@@ -9,6 +9,7 @@ import { request as sendSecureRequest } from 'node:https';
 import type { RequestOptions } from 'node:https';
 import { failUnanswered } from '@svc/runtime';
 import { DEFAULT_LISTENER_LIMITS } from '../listener-limits.ts';
+import { whenClosed } from '../when-closed.ts';
 import { MalformedAnswer } from './answer-head.ts';
 import {
   endToEndHeaders,
@@ -184,7 +185,13 @@ function passAnswer(incoming: IncomingMessage, response: ServerResponse, target:
 
 /** A client may have no time limit while a response can be silent. Once its end is known, the usual one applies again. */
 export function limitSlowReader(response: ServerResponse): void {
-  response.setTimeout(DEFAULT_LISTENER_LIMITS.idleTimeoutMs, () => response.destroy());
+  let unreadBytes = response.writableLength;
+  // Not `setTimeout` of the response: its connection may be a stream that has none.
+  const timer = setInterval(() => {
+    if (response.writableLength === unreadBytes) response.destroy();
+    unreadBytes = response.writableLength;
+  }, DEFAULT_LISTENER_LIMITS.idleTimeoutMs).unref();
+  whenClosed(response, () => clearInterval(timer));
 }
 
 /** A timeout that ends when the response head arrives. */

@@ -153,7 +153,7 @@ describe('data key envelopes', () => {
       keyId: 'main',
     });
     const renamed = openContentKey(parts, { ...encryption, keyId: 'other' }, null);
-    await expect(renamed).rejects.toThrow('does not open');
+    await expect(renamed).rejects.toThrow('does not decrypt');
   });
 
   it('creates ETags that reveal nothing where the digest must stay hidden', async () => {
