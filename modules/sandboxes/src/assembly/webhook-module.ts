@@ -28,6 +28,7 @@ export function createWebhookPart(
     repository,
     service,
     events,
+    quotaLimits,
     clock,
     random,
     config: config.webhooks,

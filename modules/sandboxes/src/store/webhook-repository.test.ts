@@ -50,14 +50,17 @@ describeDialects<SandboxTables>('WebhookRepository', migrations, (database) => {
   const sequences = async (id: string) =>
     (await repository().deliveries(id, null, 100)).map(({ sequence }) => sequence);
 
+  const waiting = async (after: string, limit: number) =>
+    (await repository().waiting(after, limit)).map(({ id }) => id);
+
   it('finds enabled webhooks behind the last event of their workspace, in order', async () => {
     await add(webhook('a'), webhook('b', { enabled: false }), webhook('c', { position: 1 }), webhook('d'));
     await add(webhook('e', { workspaceUuid: 'x' }));
     const event = { type: 'running', details: {}, workspaceUuid: 'w', sandboxId: 'sbx_a', at: AT } as const;
     await createEventLog(database().kysely).append([event]);
-    expect(await repository().waiting('', 10)).toEqual(['a', 'd']);
-    expect(await repository().waiting('a', 10)).toEqual(['d']);
-    expect(await repository().waiting('', 1)).toEqual(['a']);
+    expect(await waiting('', 10)).toEqual(['a', 'd']);
+    expect(await waiting('a', 10)).toEqual(['d']);
+    expect(await waiting('', 1)).toEqual(['a']);
   });
 
   it('gives the lease of a webhook to one holder until it expires or is released', async () => {

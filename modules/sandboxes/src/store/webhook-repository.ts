@@ -117,17 +117,16 @@ async function update(
 function createQueue(kysely: Tables): Pick<WebhookRepository, 'waiting' | 'takeLease' | 'releaseLeases' | 'advance'> {
   return {
     async waiting(after, limit) {
-      const rows = await kysely
+      return kysely
         .selectFrom('sandbox_webhook as webhook')
         .innerJoin('sandbox_event_counter as counter', 'counter.workspace_uuid', 'webhook.workspace_uuid')
-        .select('webhook.id')
+        .select(['webhook.id', 'webhook.workspace_uuid as workspaceUuid'])
         .where('webhook.id', '>', after)
         .where('webhook.enabled', '=', 1)
         .whereRef('counter.last_sequence', '>', 'webhook.position')
         .orderBy('webhook.id')
         .limit(limit)
         .execute();
-      return rows.map(({ id }) => id);
     },
 
     async takeLease({ id, holder, nowMs, untilMs }) {

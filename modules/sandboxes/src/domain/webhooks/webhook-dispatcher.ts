@@ -1,4 +1,5 @@
-import { BackgroundLoop } from '@svc/runtime';
+import { BackgroundLoop, Shares } from '@svc/runtime';
+import type { QuotaLimits } from '@svc/quotas';
 import { retryDelayMs } from '@svc/webhooks';
 import type { Logger, Metrics } from '@svc/telemetry';
 import type { EventLog } from '../events/event-log.ts';
@@ -11,9 +12,11 @@ const POLL_MS = 500;
 /** Longer than a delivery can take, so that two replicas never call one receiver at the same time. */
 const LEASE_MS = 30_000;
 const RENEW_MS = 10_000;
-/** Webhooks served concurrently, and concurrent sandboxes per webhook. */
+/** Webhooks served concurrently, shared between workspaces and their owners, and concurrent sandboxes per webhook. */
 const MOST_LANES = 32;
 const SANDBOXES_AT_ONCE = 4;
+/** Then a webhook whose receiver is slow lets others have its place, and waits for its next turn. */
+const PASS_MS = 5_000;
 const PAGE = 256;
 /** Events after the position that are looked at; those behind them wait for an older one. */
 const WINDOW = 1_000;
@@ -30,6 +33,7 @@ export interface WebhookSettingsOfOperator {
 }
 
 export interface WebhookDispatcherOptions extends Pick<WebhookServiceDeps, 'repository' | 'clock' | 'random'> {
+  readonly quotaLimits: Pick<QuotaLimits, 'shareOf'>;
   readonly events: EventLog;
   readonly service: WebhookService;
   readonly config: WebhookSettingsOfOperator;
@@ -46,13 +50,14 @@ interface Rest {
 
 /**
  * Delivers the events of the log to webhooks. The log is the queue, so that every event whose change is stored is sent
- * at least once, whatever is killed. One process at a time serves a webhook, under a lease; a slow receiver delays no
- * other.
+ * at least once, whatever is killed. One process at a time serves a webhook, under a lease; slow receivers of one owner
+ * delay no others.
  */
 export class WebhookDispatcher {
   readonly #options: WebhookDispatcherOptions;
   readonly #count: (outcome: 'delivered' | 'failed' | 'dropped', count?: number) => void;
   readonly #lanes = new Map<string, Promise<void>>();
+  readonly #shares: Shares;
   readonly #rests = new Map<string, Rest>();
   readonly #leases = new Map<string, number>();
   readonly #stopping = new AbortController();
@@ -62,7 +67,12 @@ export class WebhookDispatcher {
 
   constructor(options: WebhookDispatcherOptions) {
     this.#options = options;
-    const { clock, log, metrics } = options;
+    const { clock, log, metrics, quotaLimits } = options;
+    this.#shares = new Shares({
+      capacity: MOST_LANES,
+      groupOf: (workspaceUuid) => quotaLimits.shareOf(workspaceUuid),
+      holders: { key: 'workspace', group: 'owner' },
+    });
     const outcomes = metrics.counter(
       'svc_sandboxes_webhook_deliveries_total',
       'Delivery attempts of sandbox webhooks by outcome: delivered, failed (retried later), dropped',
@@ -96,11 +106,12 @@ export class WebhookDispatcher {
     const start = this.#after;
     for (;;) {
       const page = await repository.waiting(this.#after, PAGE);
-      for (const id of page) {
+      for (const { id, workspaceUuid } of page) {
         if (this.#lanes.size >= MOST_LANES || this.#stopping.signal.aborted) return;
         this.#after = id;
         if (this.#lanes.has(id) || (this.#rests.get(id)?.untilMs ?? 0) > clock.nowMs()) continue;
-        this.#open(id);
+        const { release } = this.#shares.take(workspaceUuid);
+        if (release !== null) this.#open(id, release);
       }
       if (page.length < PAGE) break;
     }
@@ -115,18 +126,21 @@ export class WebhookDispatcher {
     for (const [id, untilMs] of this.#leases) if (untilMs < longAgoMs) this.#leases.delete(id);
   }
 
-  #open(id: string): void {
+  #open(id: string, release: () => void): void {
     const lane = this.#serve(id).catch((err: unknown) => {
       this.#options.log.error({ err, webhook: id }, 'delivering events failed');
       this.#rest(id);
     });
     this.#lanes.set(
       id,
-      lane.finally(() => this.#lanes.delete(id)),
+      lane.finally(() => {
+        release();
+        this.#lanes.delete(id);
+      }),
     );
   }
 
-  /** Delivers what is due of one window. */
+  /** Delivers what is due of one window, until the pass is over. */
   async #serve(id: string): Promise<void> {
     const { repository, events: log, clock } = this.#options;
     if (!(await this.#keepLease(id))) return;
@@ -158,10 +172,11 @@ export class WebhookDispatcher {
   ): Promise<boolean> {
     const bySandbox = [...Map.groupBy(due, ({ sandboxId }) => sandboxId).values()];
     let outcome: 'delivered' | 'failed' | 'stopped' = 'delivered';
+    const endsAtMs = this.#options.clock.nowMs() + PASS_MS;
     const work = async (): Promise<void> => {
       for (let events = bySandbox.shift(); events !== undefined; events = bySandbox.shift()) {
         for (const event of events) {
-          if (outcome !== 'delivered') return;
+          if (outcome !== 'delivered' || this.#options.clock.nowMs() >= endsAtMs) return;
           const result = await this.#deliver(webhook, event, attempted.get(event.sequence)?.attempts ?? 0);
           if (result !== 'delivered') outcome = result;
         }

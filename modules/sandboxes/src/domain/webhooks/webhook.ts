@@ -88,7 +88,7 @@ export interface WebhookRepository {
   replaceSealed(id: string, before: WrappedKey, sealed: WrappedKey, updatedAt: string): Promise<boolean>;
 
   /** Ids of enabled webhooks with events after their position, in order, after the given one. */
-  waiting(after: string, limit: number): Promise<readonly string[]>;
+  waiting(after: string, limit: number): Promise<readonly Pick<SandboxWebhook, 'id' | 'workspaceUuid'>[]>;
   /** Takes or renews the right to deliver to this webhook. False if another process holds it. */
   takeLease(input: {
     readonly id: string;
