@@ -185,13 +185,15 @@ function passAnswer(incoming: IncomingMessage, response: ServerResponse, target:
 
 /** A client may have no time limit while a response can be silent. Once its end is known, the usual one applies again. */
 export function limitSlowReader(response: ServerResponse): void {
-  let unreadBytes = response.writableLength;
+  let timer: NodeJS.Timeout | undefined;
   // Not `setTimeout` of the response: its connection may be a stream that has none.
-  const timer = setInterval(() => {
-    if (response.writableLength === unreadBytes) response.destroy();
-    unreadBytes = response.writableLength;
-  }, DEFAULT_LISTENER_LIMITS.idleTimeoutMs).unref();
-  whenClosed(response, () => clearInterval(timer));
+  const wait = (): void => {
+    const unreadBytes = response.writableLength;
+    const check = (): void => (response.writableLength === unreadBytes ? void response.destroy() : wait());
+    timer = setTimeout(check, DEFAULT_LISTENER_LIMITS.idleTimeoutMs).unref();
+  };
+  wait();
+  whenClosed(response, () => clearTimeout(timer));
 }
 
 /** A timeout that ends when the response head arrives. */
