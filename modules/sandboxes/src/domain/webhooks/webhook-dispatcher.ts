@@ -1,4 +1,4 @@
-import { BackgroundLoop, Shares } from '@svc/runtime';
+import { BackgroundLoop, FairSlots, Shares } from '@svc/runtime';
 import type { QuotaLimits } from '@svc/quotas';
 import { retryDelayMs } from '@svc/webhooks';
 import type { Logger, Metrics } from '@svc/telemetry';
@@ -12,10 +12,15 @@ const POLL_MS = 500;
 /** Longer than a delivery can take, so that two replicas never call one receiver at the same time. */
 const LEASE_MS = 30_000;
 const RENEW_MS = 10_000;
-/** Webhooks served concurrently, shared between workspaces and their owners, and concurrent sandboxes per webhook. */
-const MOST_LANES = 32;
+/** Webhooks served concurrently: of all, of one owner and of one workspace. */
+const LANES = 32;
+const LANES_OF_OWNER = 24;
+const LANES_OF_WORKSPACE = 16;
+/** Webhooks that are served or wait for a lane. The others are found again by a later poll. */
+const MAX_ADMITTED = 2_048;
+/** Concurrent sandboxes per webhook. */
 const SANDBOXES_AT_ONCE = 4;
-/** Then a webhook whose receiver is slow lets others have its place, and waits for its next turn. */
+/** A webhook starts no delivery after this time in a lane, and waits for another turn. */
 const PASS_MS = 5_000;
 const PAGE = 256;
 /** Events after the position that are looked at; those behind them wait for an older one. */
@@ -50,28 +55,35 @@ interface Rest {
 
 /**
  * Delivers the events of the log to webhooks. The log is the queue, so that every event whose change is stored is sent
- * at least once, whatever is killed. One process at a time serves a webhook, under a lease; slow receivers of one owner
- * delay no others.
+ * at least once, whatever is killed. One process at a time serves a webhook, under a lease. Owners take turns, as do their
+ * workspaces and the webhooks of a workspace, so that slow receivers delay nobody else for longer than a pass.
  */
 export class WebhookDispatcher {
   readonly #options: WebhookDispatcherOptions;
   readonly #count: (outcome: 'delivered' | 'failed' | 'dropped', count?: number) => void;
-  readonly #lanes = new Map<string, Promise<void>>();
+  /** By webhook: served, or waiting for a lane. */
+  readonly #admitted = new Map<string, Promise<void>>();
   readonly #shares: Shares;
+  readonly #lanes: FairSlots;
   readonly #rests = new Map<string, Rest>();
   readonly #leases = new Map<string, number>();
   readonly #stopping = new AbortController();
   readonly #loop: BackgroundLoop;
-  /** Where the next poll continues, so that busy webhooks do not keep others from their turn. */
+  /** The webhook that was admitted last: the next poll begins behind it. */
   #after = '';
 
   constructor(options: WebhookDispatcherOptions) {
     this.#options = options;
     const { clock, log, metrics, quotaLimits } = options;
-    this.#shares = new Shares({
-      capacity: MOST_LANES,
-      groupOf: (workspaceUuid) => quotaLimits.shareOf(workspaceUuid),
-      holders: { key: 'workspace', group: 'owner' },
+    const groupOf = (workspaceUuid: string): string => quotaLimits.shareOf(workspaceUuid);
+    this.#shares = new Shares({ capacity: MAX_ADMITTED, groupOf, holders: { key: 'workspace', group: 'owner' } });
+    this.#lanes = new FairSlots({
+      capacity: LANES,
+      capacityPerGroup: LANES_OF_OWNER,
+      capacityPerKey: LANES_OF_WORKSPACE,
+      maxWaiting: MAX_ADMITTED,
+      groupOf,
+      refuse: () => new Error('more webhooks wait than are admitted'), // the shares prevent it
     });
     const outcomes = metrics.counter(
       'svc_sandboxes_webhook_deliveries_total',
@@ -95,28 +107,34 @@ export class WebhookDispatcher {
   async close(): Promise<void> {
     this.#stopping.abort();
     await this.#loop.close();
-    await Promise.all(this.#lanes.values());
+    await Promise.all(this.#admitted.values());
     await this.#options.repository.releaseLeases(this.#options.holder).catch((err: unknown) => {
       this.#options.log.error({ err }, 'giving leases of webhooks back failed');
     });
   }
 
+  /** Admits the webhooks that have events, once around. */
   async #poll(): Promise<void> {
-    const { repository, clock } = this.#options;
     const start = this.#after;
-    for (;;) {
-      const page = await repository.waiting(this.#after, PAGE);
+    await this.#admit(start, '\uffff');
+    if (start !== '') await this.#admit('', start);
+    this.#forgetOthers();
+  }
+
+  /** `to`: the last id, itself included. */
+  async #admit(from: string, to: string): Promise<void> {
+    const { repository, clock } = this.#options;
+    for (let after = from; ;) {
+      const page = await repository.waiting(after, PAGE);
       for (const { id, workspaceUuid } of page) {
-        if (this.#lanes.size >= MOST_LANES || this.#stopping.signal.aborted) return;
-        this.#after = id;
-        if (this.#lanes.has(id) || (this.#rests.get(id)?.untilMs ?? 0) > clock.nowMs()) continue;
+        if (id > to || this.#stopping.signal.aborted) return;
+        after = id;
+        if (this.#admitted.has(id) || (this.#rests.get(id)?.untilMs ?? 0) > clock.nowMs()) continue;
         const { release } = this.#shares.take(workspaceUuid);
-        if (release !== null) this.#open(id, release);
+        if (release !== null) this.#open(id, workspaceUuid, release);
       }
-      if (page.length < PAGE) break;
+      if (page.length < PAGE) return;
     }
-    this.#after = '';
-    if (start === '') this.#forgetOthers();
   }
 
   /** Forgets what was remembered of webhooks that need nothing or are gone. */
@@ -126,16 +144,21 @@ export class WebhookDispatcher {
     for (const [id, untilMs] of this.#leases) if (untilMs < longAgoMs) this.#leases.delete(id);
   }
 
-  #open(id: string, release: () => void): void {
-    const lane = this.#serve(id).catch((err: unknown) => {
-      this.#options.log.error({ err, webhook: id }, 'delivering events failed');
-      this.#rest(id);
-    });
-    this.#lanes.set(
+  #open(id: string, workspaceUuid: string, release: () => void): void {
+    const { signal } = this.#stopping;
+    this.#after = id;
+    const pass = this.#lanes
+      .run(workspaceUuid, () => this.#serve(id), signal)
+      .catch((err: unknown) => {
+        if (signal.aborted) return;
+        this.#options.log.error({ err, webhook: id }, 'delivering events failed');
+        this.#rest(id);
+      });
+    this.#admitted.set(
       id,
-      lane.finally(() => {
+      pass.finally(() => {
         release();
-        this.#lanes.delete(id);
+        this.#admitted.delete(id);
       }),
     );
   }
