@@ -8,7 +8,7 @@ import { startAgent, type RunningAgent } from '../system/cluster-walk.ts';
 import { startPlatform, type RunningPlatform } from '../system/running-platform.ts';
 import { TEST_IMAGE } from './agent-fixture.ts';
 import { helmRequirement, type Kubernetes, kubernetesRequirement, startKubernetes } from './index.ts';
-import { createSandboxNamespace, HELPER_IMAGE, type SandboxNamespace } from './sandbox-namespace.ts';
+import { createSandboxNamespace, sandboxAgentEnvironment, type SandboxNamespace } from './sandbox-namespace.ts';
 
 const reason = (await kubernetesRequirement()) ?? (await helmRequirement());
 const title = 'sandboxes in a cluster that only dials out';
@@ -60,17 +60,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       clusterId,
       kubeconfig: namespace.kubeconfig,
       stateFolder: join(folder.path, 'agent'),
-      environment: {
-        TUNNEL_ENABLED: 'true',
-        TUNNEL_KUBERNETES_ENABLED: 'false',
-        SVC_EVENTS_ENABLED: 'false',
-        SANDBOXES_ENABLED: 'true',
-        SANDBOXES_NAMESPACE: namespace.name,
-        SANDBOXES_HELPER_IMAGE: HELPER_IMAGE,
-        SANDBOXES_USER_NAMESPACES: 'false',
-        SANDBOXES_NETWORK_POLICIES: 'trust', // few test clusters enforce them
-        ...environment,
-      },
+      environment: { ...sandboxAgentEnvironment(namespace), ...environment },
     });
   }
 

@@ -7,7 +7,12 @@ import { apiClient, type ApiClient } from '../system/api-client.ts';
 import { startAgent, type RunningAgent } from '../system/cluster-walk.ts';
 import { startPlatform, type RunningPlatform } from '../system/running-platform.ts';
 import { helmRequirement, type Kubernetes, kubernetesRequirement, startKubernetes } from './index.ts';
-import { createSandboxNamespace, HELPER_IMAGE, type SandboxNamespace } from './sandbox-namespace.ts';
+import {
+  createSandboxNamespace,
+  HELPER_IMAGE,
+  sandboxAgentEnvironment,
+  type SandboxNamespace,
+} from './sandbox-namespace.ts';
 import { trustRegistry } from './shared-cluster.ts';
 
 const given = (process.env['KUBECONFIG_UNDER_TEST'] ?? '') !== '';
@@ -58,16 +63,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       clusterId: cluster,
       kubeconfig: namespace.kubeconfig,
       stateFolder: join(folder.path, 'agent'),
-      environment: {
-        TUNNEL_ENABLED: 'true',
-        TUNNEL_KUBERNETES_ENABLED: 'false',
-        SVC_EVENTS_ENABLED: 'false',
-        SANDBOXES_ENABLED: 'true',
-        SANDBOXES_NAMESPACE: namespace.name,
-        SANDBOXES_HELPER_IMAGE: HELPER_IMAGE,
-        SANDBOXES_USER_NAMESPACES: 'false',
-        SANDBOXES_NETWORK_POLICIES: 'trust', // few test clusters enforce them
-      },
+      environment: sandboxAgentEnvironment(namespace),
     });
     await waitFor(
       async () => {

@@ -18,6 +18,20 @@ export interface SandboxNamespace extends AsyncDisposable {
   readonly kubeconfig: string;
 }
 
+/** Settings of an agent that runs sandboxes in the namespace and nothing else. */
+export function sandboxAgentEnvironment({ name }: SandboxNamespace): Record<string, string> {
+  return {
+    TUNNEL_ENABLED: 'true',
+    TUNNEL_KUBERNETES_ENABLED: 'false',
+    SVC_EVENTS_ENABLED: 'false',
+    SANDBOXES_ENABLED: 'true',
+    SANDBOXES_NAMESPACE: name,
+    SANDBOXES_HELPER_IMAGE: HELPER_IMAGE,
+    SANDBOXES_USER_NAMESPACES: 'false',
+    SANDBOXES_NETWORK_POLICIES: 'trust', // few test clusters enforce them
+  };
+}
+
 /**
  * Prepares a cluster for sandboxes as an operator does: a namespace of the Pod Security level baseline, the chart's
  * rights, and an image with the helper. The rights include reading `runtimeClass`. `chart` is the platform's by default.
