@@ -24,7 +24,7 @@ export const OTHER_UPGRADES: Readonly<Record<string, Reason>> = {
 /** Files that hold rights without a channel of their own in the table. */
 export const OTHER_HOLDERS: Readonly<Record<string, Reason>> = {
   'modules/sandboxes/src/routes/registry-routes.ts': {
-    why: 'downloads of the nodes of a cluster end with the cluster and the template, whose credential no person has',
+    why: 'serves nodes, with a credential of their cluster; downloads end with the cluster or the template',
     see: ['modules/sandboxes/test/integration/images/platform-registry.test.ts'],
   },
   'packages/http/src/guard.ts': {

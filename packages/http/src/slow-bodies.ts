@@ -45,8 +45,8 @@ function isWaitingForBody(request: IncomingMessage, isAnswered: boolean): boolea
   if (request.complete || isAnswered || request.destroyed) return false;
   const announcesBody =
     request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
-  // A client that awaits `100 Continue` is right to send nothing. Unread bytes, and a body that nobody has begun to read,
-  // mean that our side is slow.
+  // A client that awaits `100 Continue` is right to send nothing. If bytes are unread, or the handler has not started to
+  // read, our side is slow.
   const isRead = request.readableDidRead && request.readableLength === 0;
   return announcesBody && request.headers.expect === undefined && isRead;
 }

@@ -153,7 +153,7 @@ describe('the reflector', () => {
   it.each([
     ['long name', undefined],
     ['long uid', 'u'.repeat(2000)],
-    ['uid that is no text', { uid: 1 }],
+    ['uid that is not a string', { uid: 1 }],
   ])('keeps no object with a %s', async (_what, uid) => {
     const named = object('c', '3', '11');
     const name = uid === undefined ? 'n'.repeat(2000) : 'c';

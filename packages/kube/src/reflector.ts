@@ -166,7 +166,7 @@ export class Reflector<Kept> {
       version = page.resourceVersion;
       emptyPages = page.items.length === 0 ? emptyPages + 1 : 0;
       if (emptyPages > MAX_EMPTY_PAGES && maxObjects !== Infinity)
-        throw new Error('the list of the cluster never ends');
+        throw new Error('the cluster sent too many empty pages');
       for (const object of page.items) {
         listed.add(keyOf(object));
         if (listed.size > maxObjects) throw tooMany(maxObjects);

@@ -10,7 +10,7 @@ import type { Supervisor } from './supervisor.ts';
 const SWEEP_EVERY_MS = 5_000;
 const NEVER = new AbortController().signal;
 const IDEMPOTENCY_KEPT_MS = 24 * 3_600_000;
-/** Concurrent stops and pauses on this node, of which an owner holds at most half. A cluster has one of its own. */
+/** Concurrent stops and pauses on this node; one owner can use half of them. Each cluster adds one for its own. */
 const PARALLEL_HERE = 8;
 /** Of these, one sandbox each waits for its turn. Those of others wait for the next sweep. */
 const MAX_WORKSPACES = 65_536;

@@ -207,7 +207,7 @@ describe('a client that sends long heads', () => {
   });
 });
 
-describe('a client whose bodies nobody reads', () => {
+describe('a client that sends bodies which the handler does not read', () => {
   it('loses its connection if it sends them byte by byte', async () => {
     const { port } = await start();
     const client = await dial(port);

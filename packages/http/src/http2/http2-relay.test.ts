@@ -137,7 +137,7 @@ it.each(['GET', 'POST'])('ends with the client that reads the answer to %s, not 
   await waitFor(() => hasEnded);
 });
 
-it('frees the place of an upload whose answer did not wait for it', async () => {
+it('frees the share of an upload that is answered before it ends', async () => {
   const refusing = createServer((socket) => {
     socket.on('error', () => undefined);
     socket.once('data', () => socket.pause().write('HTTP/1.1 413 Too Much\r\nContent-Length: 4\r\n\r\nfull'));

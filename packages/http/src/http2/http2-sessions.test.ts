@@ -29,7 +29,7 @@ describe('slow clients', () => {
     await waitFor(() => listener.connectionCount() === 0);
   });
 
-  it('are not those whose body nobody has begun to read', async () => {
+  it('do not include those whose body the handler has not started to read', async () => {
     const requests = held();
     const limits = { minBodyBytesPerSecond: 100, bodyRateWindowMs: 50 };
     const { port } = await start({ handler: requests.handler, limits });
@@ -161,7 +161,7 @@ describe('requests in progress', () => {
   });
 });
 
-it('resets the streams whose unread bytes are too many for their connection', async () => {
+it('resets streams beyond the limit of unread bytes per connection', async () => {
   const requests = held();
   const { port } = await start({ handler: requests.handler });
   const client = await dial(port);

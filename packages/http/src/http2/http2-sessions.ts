@@ -13,10 +13,10 @@ import { StreamSocket } from './stream-socket.ts';
 /** What a client may send before a handler reads it: per stream, and on all streams of a connection. */
 const STREAM_WINDOW_BYTES = 256 * 1024;
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
-/** Node.js keeps an object for each frame that nobody has read yet: many times the size of a small one. */
+/** Node.js keeps one object per unread frame, which is much larger than a small frame. */
 const SMALL_FRAME_BYTES = 64;
 const MAX_UNREAD_SMALL_FRAMES = 4096;
-/** Of the network: Node.js opens it again whether or not a handler reads. */
+/** Node.js reopens this window whether or not a handler reads. */
 const CONNECTION_WINDOW_BYTES = 2 * 1024 * 1024;
 /** Memory of one connection for frames and queued output; beyond it, new streams are refused. */
 const MAX_SESSION_MEMORY_MB = 16;
@@ -207,8 +207,8 @@ export class Http2Sessions {
 }
 
 /**
- * Bounds what waits for handlers. Node.js passes each DATA frame to `push`, where it stays until it is read. Resets the
- * stream whose bytes are too many for its connection, and ends a connection that sends unread bytes one by one.
+ * Limits unread bodies. Node.js passes each DATA frame to `push`, which keeps it until it is read. Resets a stream that
+ * exceeds the limit of its connection, and ends a connection that sends many small frames.
  */
 function boundUnread(connection: Connection, stream: ServerHttp2Stream): void {
   if (stream.endAfterHeaders) return;

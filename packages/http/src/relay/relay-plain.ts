@@ -31,7 +31,7 @@ export async function relayPlain(
 ): Promise<void> {
   if (!PATH.test(target.path)) throw new Error('the path has characters that no request line may have');
   const head = requestHead(request, target);
-  // Nobody would tell the exchange that a client has left before it began.
+  // `close` is not emitted again for a client that has already left.
   while (!response.destroyed) {
     const { connection, isKept } = target.connections.take();
     if (await exchange(connection, head, request, response, target, isKept)) return;

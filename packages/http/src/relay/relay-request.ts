@@ -64,7 +64,7 @@ export async function relayRequest(
   target: RelayTarget,
 ): Promise<void> {
   const isRepeatable = REPEATABLE.has(request.method ?? '') && !hasBody(request);
-  // Nobody would tell the exchange that a client has left before it began.
+  // `close` is not emitted again for a client that has already left.
   while (!response.destroyed) {
     const outgoing = send(request, target);
     try {
@@ -183,7 +183,7 @@ function passAnswer(incoming: IncomingMessage, response: ServerResponse, target:
   });
 }
 
-/** A client may have no time limit while a response can be silent. Once its end is known, the usual one applies again. */
+/** Destroys a response that its client stops reading. For responses that have arrived completely: others may be silent. */
 export function limitSlowReader(response: ServerResponse): void {
   let timer: NodeJS.Timeout | undefined;
   // Not `setTimeout` of the response: its connection may be a stream that has none.

@@ -228,7 +228,7 @@ describeRequiring(['linux', 'root'], 'the registry for the nodes of clusters', (
     expect(files.equals(await filesOf(await stored(tools)))).toBe(true);
   });
 
-  it('serves a template in layers of which it shares those of its base, with its settings', async () => {
+  it('serves a template with its settings, and shares the layers of its base image', async () => {
     const login = await loginOf(home);
     const [files, image] = await pull(template, login, a);
     expect(files.equals(await filesOf(await stored(template)))).toBe(true);

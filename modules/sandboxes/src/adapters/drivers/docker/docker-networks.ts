@@ -7,9 +7,9 @@ import { findProgram } from '../local/requirements.ts';
 import { asFields, EngineRefusal, isMissing, type EngineClient } from './engine-client.ts';
 import { engineName, filterByOwner, OWNER_LABEL, SANDBOX_LABEL, SLOT_LABEL } from './names.ts';
 
-/** Bridges and table of all platforms of a machine in earlier versions: another platform's start replaced the rules. */
+/** Names of earlier versions, the same for all platforms of a machine: each start replaced the rules of the others. */
 const FORMER = { interfaceStart: 'svcsd', table: 'svc_sandboxes_docker' };
-/** Of the owner's id, which is random; a bridge's name has room for 15 characters, five of them for the slot. */
+/** Length of the prefix of the owner's id in names. An interface's name has at most 15 characters, 5 of them for the slot. */
 const OWNER_CHARACTERS = 5;
 /** Networks of four addresses in a range of 65,536; the first is not used. */
 const SLOTS = 16_383;

@@ -91,10 +91,10 @@ describe('toPodView', () => {
     expect(JSON.stringify(view).length).toBeLessThan(4000);
   });
 
-  it.each(['name', 'uid', 'resourceVersion'])('refuses a %s that is no text', (field) => {
+  it.each(['name', 'uid', 'resourceVersion'])('refuses a %s that is not a string', (field) => {
     const object = pod({ phase: 'Running' });
     const metadata = { ...object.metadata, [field]: { large: 'x'.repeat(1024 * 1024) } };
-    expect(() => toPodView({ ...object, metadata })).toThrow(/no text/);
+    expect(() => toPodView({ ...object, metadata })).toThrow(/not a string/);
   });
 
   it('reports why no node takes it', () => {

@@ -72,7 +72,8 @@ export function toPodView(pod: KubeObject): PodView {
 
 /** A view is kept as long as its pod, and the cluster may not be trusted. */
 function cut(text: unknown, length: number): string {
-  if (typeof text !== 'string') throw new Error('the cluster reports a pod whose metadata is no text');
+  if (typeof text !== 'string')
+    throw new Error('the cluster reported a pod whose name, UID or version is not a string');
   return text.length > length ? Buffer.from(text.slice(0, length)).toString() : text; // a slice would keep all of the text
 }
 

@@ -92,7 +92,7 @@ export class PodWatch {
 
   #see(object: KubeObject, before: PodView | null): PodView {
     const pod = toPodView(object);
-    // Names never change, except in a cluster that wants its pods to be kept under ever more names.
+    // Names never change, but a hostile cluster could otherwise make us keep one pod under many.
     if (before !== null && before.name !== pod.name) this.#forget(before);
     if (this.#unconfirmed.get(pod.name)?.uid === pod.uid) this.#unconfirmed.delete(pod.name);
     return this.#keep(pod);
