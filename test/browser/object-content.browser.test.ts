@@ -1,7 +1,7 @@
 import { describeRequiring } from '@svc/testing';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { launchBrowser } from './support/browser.ts';
+import { launchFullBrowser } from './support/browser.ts';
 import { signIn } from './support/console-page.ts';
 import { contentCases, programFor, type ContentCase, type Targets } from './support/content-cases.ts';
 import { startCollector, storeCases, type Collector, type ContentStore } from './support/content-store.ts';
@@ -76,13 +76,13 @@ async function forEach<Item>(items: readonly Item[], run: (item: Item) => Promis
   await Promise.all(Array.from({ length: PAGES_AT_A_TIME }, worker));
 }
 
-describeRequiring(['chromium'], 'objects displayed by browsers', () => {
+describeRequiring(['full-chromium'], 'objects displayed by browsers', () => {
   let browser: Browser;
   let collector: Collector;
 
   beforeAll(async () => {
     [browser, collector] = await Promise.all([
-      launchBrowser(['--disable-features=LocalNetworkAccessChecks']),
+      launchFullBrowser(['--disable-features=LocalNetworkAccessChecks']),
       startCollector(),
     ]);
   });

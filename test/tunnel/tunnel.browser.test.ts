@@ -1,9 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describeRequiring, findChromium } from '@svc/testing';
-import { chromium, type Browser } from 'playwright-core';
+import { describeRequiring } from '@svc/testing';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WebSocketServer } from 'ws';
+import { launchBrowser } from '../browser/support/browser.ts';
 import { startTunnels, type TunnelFixture } from './tunnel-fixture.ts';
 
 const PAGE = `<!doctype html><title>inside</title><ul id="log"></ul><script type="module">
@@ -48,9 +49,7 @@ describeRequiring(['chromium'], 'a forwarded web service in a browser', () => {
     await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
     const { port } = service.address() as AddressInfo; // a TCP listener
     fixture = await startTunnels({ forwards: { web: `127.0.0.1:${port}` } });
-    const executablePath = findChromium();
-    if (executablePath === null) throw new Error('the requirement said that it is there');
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+    browser = await launchBrowser();
   });
   afterAll(async () => {
     await browser?.close();

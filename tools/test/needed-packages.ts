@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { debianPackageOf, PYTHON_VENV, PYTHON_WEBSOCKETS } from '@svc/testing';
+import { debianPackageOf, HEADLESS_SHELL, PYTHON_VENV, PYTHON_WEBSOCKETS } from '@svc/testing';
 import type { SystemPackage } from '@svc/system-packages';
 
 /** Imports of lists that several suites share. */
@@ -50,5 +50,6 @@ function programOf(name: string): string | null {
   if (name.startsWith('command:')) return name.slice('command:'.length);
   if (name === 'python-websockets') return PYTHON_WEBSOCKETS;
   if (name === 'python-venv') return PYTHON_VENV;
-  return name === 'chromium' ? 'chromium' : null;
+  if (name === 'chromium') return HEADLESS_SHELL;
+  return name === 'full-chromium' ? 'chromium' : null;
 }

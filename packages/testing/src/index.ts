@@ -20,9 +20,11 @@ export {
   describeRequiring,
   findChromium,
   findCommand,
+  findFullChromium,
   findGo,
   GO_BUILD_FLAGS,
   GO_ENVIRONMENT,
+  HEADLESS_SHELL,
   PYTHON_VENV,
   PYTHON_WEBSOCKETS,
   requirement,
@@ -34,7 +36,13 @@ export { retainedBytes } from './retained-bytes.ts';
 export { createTestAuthority, type TestAuthority } from './test-authority.ts';
 export { selfSignedCertificate } from './self-signed-certificate.ts';
 export { temporaryFolder, type TemporaryFolder } from './temporary-folder.ts';
-export { postgresSource, sqliteSource, type DatabaseSource } from './test-database.ts';
+export {
+  openMigratedFile,
+  postgresSource,
+  sqliteSource,
+  writeSqliteFile,
+  type DatabaseSource,
+} from './test-database.ts';
 export { waitFor, type WaitOptions } from './wait-for.ts';
 export { startCuttableProxy, type CuttableProxy, type CuttableProxyOptions } from './cuttable-proxy.ts';
 export { startWebhookReceiver, type ReceivedWebhook, type WebhookReceiver } from './webhook-receiver.ts';

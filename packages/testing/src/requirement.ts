@@ -7,6 +7,7 @@ export type RequirementName =
   | 'root'
   | 'linux'
   | 'chromium'
+  | 'full-chromium'
   | 'go'
   | 'kvm'
   | 'fuse'
@@ -21,7 +22,6 @@ export type RequirementName =
 const DEBIAN_PACKAGES: Readonly<Record<string, string>> = {
   aws: 'awscli',
   busybox: 'busybox-static',
-  chromium: 'chromium',
   ceph: 'ceph-common',
   dig: 'dnsutils',
   dnsmasq: 'dnsmasq-base',
@@ -107,13 +107,21 @@ export const GO_ENVIRONMENT: Readonly<Record<string, string>> = {
   GOGC: '400',
 };
 
+/** The build of Chromium without a user interface, which takes a fifth less processor time. */
+export const HEADLESS_SHELL = 'chromium-headless-shell';
+
 /** Finds the distribution's Chromium under any of its names. */
-export function findChromium(): string | null {
+export function findFullChromium(): string | null {
   for (const name of ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome']) {
     const path = findCommand(name);
     if (path !== null) return path;
   }
   return null;
+}
+
+/** Finds the headless shell, or else a full Chromium. */
+export function findChromium(): string | null {
+  return findCommand(HEADLESS_SHELL) ?? findFullChromium();
 }
 
 function reasonFor(name: RequirementName): string | null {
@@ -128,7 +136,9 @@ function reasonFor(name: RequirementName): string | null {
     case 'linux':
       return process.platform === 'linux' ? null : 'needs Linux';
     case 'chromium':
-      return findChromium() === null ? 'needs Chromium; install it with: apt-get install -y chromium' : null;
+      return findChromium() === null ? `needs Chromium; install it with: apt-get install -y ${HEADLESS_SHELL}` : null;
+    case 'full-chromium':
+      return findFullChromium() === null ? 'needs Chromium; install it with: apt-get install -y chromium' : null;
     case 'go':
       return commandReason('go');
     case 'kvm':

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { copyFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { migrate, openDatabase, type Database, type Dialect, type Migration } from '@svc/sql';
 import pg from 'pg';
@@ -13,24 +14,53 @@ export interface DatabaseSource extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+/** Contents of new SQLite files by what was done to them, so that a process does it once. */
+const contents = new WeakMap<object, Promise<Buffer>>();
+
+/**
+ * Writes the file that `make` makes, unless there is one. `make` runs once in a process for each `key`, and must leave
+ * everything in the file itself.
+ */
+export async function writeSqliteFile(file: string, key: object, make: (file: string) => Promise<void>): Promise<void> {
+  if (existsSync(file)) return;
+  let content = contents.get(key);
+  if (content === undefined) {
+    content = contentOf(make);
+    contents.set(key, content);
+  }
+  await writeFile(file, await content);
+}
+
+async function contentOf(make: (file: string) => Promise<void>): Promise<Buffer> {
+  await using folder = await temporaryFolder('svc-sqlite-');
+  const file = join(folder.path, 'first.sqlite');
+  await make(file);
+  return readFile(file);
+}
+
+/** Opens a SQLite file, which is created and migrated if it is missing. */
+export async function openMigratedFile<Tables>(
+  file: string,
+  migrations: readonly Migration[],
+): Promise<Database<Tables>> {
+  await writeSqliteFile(file, migrations, async (first) => {
+    const database = openDatabase<unknown>({ file: first });
+    try {
+      await migrate(database, migrations);
+    } finally {
+      await database.close(); // checkpoints, so that the file alone is the whole database
+    }
+  });
+  return openDatabase<Tables>({ file });
+}
+
 /** SQLite files in a temporary folder. */
 export async function sqliteSource(migrations: readonly Migration[]): Promise<DatabaseSource> {
   const folder = await temporaryFolder('svc-sqlite-');
-  const template = join(folder.path, 'template.sqlite');
-  const first = openDatabase<unknown>({ file: template });
-  try {
-    await migrate(first, migrations);
-  } finally {
-    await first.close(); // checkpoints, so that the file alone is the whole database
-  }
   let count = 0;
   return {
     dialect: 'sqlite',
-    open: async <Tables>() => {
-      const file = join(folder.path, `${count++}.sqlite`);
-      await copyFile(template, file);
-      return openDatabase<Tables>({ file });
-    },
+    open: <Tables>() => openMigratedFile<Tables>(join(folder.path, `${count++}.sqlite`), migrations),
     close: () => folder.remove(),
     [Symbol.asyncDispose]: () => folder.remove(),
   };

@@ -8,6 +8,7 @@ import { migrations } from '@svc/migrations';
 import { unlimitedQuotas, unlimitedTraffic, type QuotaLimits, type WorkspaceTraffic } from '@svc/quotas';
 import { systemClock, unlimitedDisk, type Clock, type DiskSpace } from '@svc/runtime';
 import { createLogger, createMetrics, type Logger } from '@svc/telemetry';
+import { writeSqliteFile } from '@svc/testing';
 import { Value } from 'typebox/value';
 import { objectStoreConfigSchema, type ObjectStoreConfig } from '../../src/config.ts';
 import { openBlobStore } from '../../src/adapters/engines/assembly.ts';
@@ -95,7 +96,7 @@ export async function startStore(folder: string, options: RunningStoreOptions = 
   const clock = options.clock ?? systemClock;
   const log = options.log ?? createLogger({ level: 'silent', name: 'test' });
   await mkdir(folder, { recursive: true });
-  const metadata = await openSqliteMetadataStore({ file: join(folder, 'objects.db'), migrations });
+  const metadata = await openTestMetadata(join(folder, 'objects.db'));
   const config = testConfig(options.config);
   const { keyRing, masterKey } = await openTestKeys(folder, metadata, {
     config,
@@ -160,6 +161,14 @@ export async function startStore(folder: string, options: RunningStoreOptions = 
 }
 
 /** Uses the clock of the test if it has one. */
+/** Opens the metadata store of a file; a new file is migrated once in a process. */
+async function openTestMetadata(file: string): Promise<MetadataStore> {
+  await writeSqliteFile(file, openTestMetadata, async (first) => {
+    await (await openSqliteMetadataStore({ file: first, migrations })).close();
+  });
+  return openSqliteMetadataStore({ file, migrations });
+}
+
 function createTestHeldRights({ clock }: RunningStoreOptions, log: Logger): HeldRights {
   if (clock === undefined) return createHeldRights(log);
   return new HeldRights({ ...clock, onError: (error) => log.error({ err: error }, 'a check failed') });

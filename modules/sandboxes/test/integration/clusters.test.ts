@@ -1,7 +1,14 @@
 import { join } from 'node:path';
 import { migrations } from '@svc/migrations';
-import { migrate, openDatabase, type Database } from '@svc/sql';
-import { fakeAccess, temporaryFolder, waitFor, type FakeAccess, type TemporaryFolder } from '@svc/testing';
+import type { Database } from '@svc/sql';
+import {
+  fakeAccess,
+  openMigratedFile,
+  temporaryFolder,
+  waitFor,
+  type FakeAccess,
+  type TemporaryFolder,
+} from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createNodeAdministration } from '../../src/assembly/node-module.ts';
 import { BuildingDriver } from '../support/building-driver.ts';
@@ -23,8 +30,7 @@ describe('sandboxes in connected clusters', () => {
 
   beforeEach(async () => {
     folder = await temporaryFolder();
-    database = openDatabase<unknown>({ file: join(folder.path, 'svc.db') });
-    await migrate(database, migrations);
+    database = await openMigratedFile<unknown>(join(folder.path, 'svc.db'), migrations);
     access = fakeAccess();
     pods = new FakeDriver();
     own = { a: new BuildingDriver(), b: new FakeDriver() };

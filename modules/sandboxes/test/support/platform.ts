@@ -16,11 +16,12 @@ import { createLocalKeyWrapper, type MasterKeys } from '@svc/keys';
 import { migrations } from '@svc/migrations';
 import { type QuotaLimits, unlimitedQuotas } from '@svc/quotas';
 import { backgroundClock, type Clock, type DiskSpace } from '@svc/runtime';
-import { migrate, openDatabase, type Database } from '@svc/sql';
+import type { Database } from '@svc/sql';
 import { createLogger, createMetrics, type Metrics } from '@svc/telemetry';
 import {
   fakeAccess,
   fakeAudit,
+  openMigratedFile,
   selfSignedCertificate,
   temporaryFolder,
   type FakeAccess,
@@ -185,8 +186,8 @@ async function openOnce(
   module: SandboxesModule;
   close(): Promise<void>;
 }> {
-  const own = options.database === undefined ? openDatabase<unknown>({ file: join(folder, 'svc.db') }) : null;
-  if (own !== null) await migrate(own, migrations);
+  const file = join(folder, 'svc.db');
+  const own = options.database === undefined ? await openMigratedFile<unknown>(file, migrations) : null;
   const database = options.database ?? own;
   if (database === null) throw new Error('a platform has a database');
   const log = createLogger({ level: 'silent', name: 'test' });

@@ -6,12 +6,13 @@ import { createInternalNetwork } from '@svc/forward/testing';
 import { migrations } from '@svc/migrations';
 import { unlimitedQuotas } from '@svc/quotas';
 import { backgroundClock, systemRandom } from '@svc/runtime';
-import { migrate, openDatabase, type Database } from '@svc/sql';
+import type { Database } from '@svc/sql';
 import {
   collectStream,
   describeRequiring,
   fakeAccess,
   fakeAudit,
+  openMigratedFile,
   temporaryFolder,
   type FakeAccess,
 } from '@svc/testing';
@@ -83,8 +84,7 @@ describeRequiring(['linux', 'root'], 'the registry for the nodes of clusters', (
 
   beforeAll(async () => {
     folder = await temporaryFolder();
-    database = openDatabase<unknown>({ file: join(folder.path, 'svc.db') });
-    await migrate(database, migrations);
+    database = await openMigratedFile<unknown>(join(folder.path, 'svc.db'), migrations);
     access = fakeAccess();
     drivers = [new FakeDriver(), new FakeDriver()];
     clusters = new FakeClusters(new FakeDriver());
