@@ -145,12 +145,15 @@ function limitBodyTime(app: HttpApp, timeoutMs: number): void {
   });
 }
 
-/** Compiles a route's serializer at its first response, for the same reason as its validator. */
+const serializers = new WeakMap<object, (data: unknown) => string>();
+
+/** Compiles a route's serializer at its first response, and once per schema, for the same reasons as its validator. */
 function createSerializerCompiler(): FastifySerializerCompiler<unknown> {
   return ({ schema }) => {
-    let serialize: ((data: unknown) => string) | undefined;
+    const shape = schema as fastJson.Schema & object; // untyped in Fastify; a route's schema is a JSON Schema
     return (data: unknown) => {
-      serialize ??= fastJson(schema as fastJson.Schema); // untyped in Fastify; a route's schema is a JSON Schema
+      const serialize = serializers.get(shape) ?? fastJson(shape);
+      serializers.set(shape, serialize);
       return serialize(data);
     };
   };

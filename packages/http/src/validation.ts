@@ -5,6 +5,15 @@ import type { FastifySchemaCompiler } from 'fastify';
 // The package is CommonJS; under ESM, its function is on `default`.
 const addFormats = formatsModule.default;
 
+interface Compiled {
+  first?: ValidateFunction;
+  all?: ValidateFunction;
+}
+
+/** Compiled once per schema, also if several apps have its route. */
+const compiledBodies = new WeakMap<object, Compiled>();
+const compiledTexts = new WeakMap<object, Compiled>();
+
 /**
  * Bodies are strict: strings are never converted to numbers, and unknown fields are refused where the schema has
  * `additionalProperties: false`. Query, path and header values are text, so they are converted.
@@ -14,14 +23,16 @@ export function createValidatorCompiler(): FastifySchemaCompiler<unknown> {
   const texts = createPair({ coerceTypes: 'array' });
   return ({ schema, httpPart }) => {
     const { first, all } = httpPart === 'body' ? bodies : texts;
-    let validate: ValidateFunction | undefined;
-    let explain: ValidateFunction | undefined;
+    const known = httpPart === 'body' ? compiledBodies : compiledTexts;
+    const rules = schema as object; // untyped in Fastify; a route's schema is a JSON Schema
+    const compiled = known.get(rules) ?? {};
+    known.set(rules, compiled);
     return (data: unknown) => {
       // Compiled at the route's first request: compiling all at startup costs memory that most never use.
-      validate ??= first.compile(schema as object); // untyped in Fastify; a route's schema is a JSON Schema
+      const validate = (compiled.first ??= first.compile(rules));
       if (validate(data)) return { value: data };
       if (!isSmall(data)) return { error: new ValidationFailure(validate.errors ?? []) };
-      explain ??= all.compile(schema as object);
+      const explain = (compiled.all ??= all.compile(rules));
       explain(data);
       return { error: new ValidationFailure(explain.errors ?? validate.errors ?? []) };
     };

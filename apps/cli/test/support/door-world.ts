@@ -71,8 +71,8 @@ export async function startWorld(): Promise<World> {
     environmentOf,
     fill,
     asked,
-    run: (command, args, who, until) => {
-      recorder.clear();
+    run: async (command, args, who, until) => {
+      await recorder.listen();
       const isEnough = (): boolean => asked().some(({ route, status }) => route === until && status !== null);
       return runCommand([...command.split(' '), ...args.map(fill)], environmentOf(who), isEnough);
     },

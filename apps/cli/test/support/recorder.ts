@@ -21,7 +21,7 @@ export interface Recorded {
 
 /** Stands between commands and the platform, and records what they ask for. */
 export class Recorder {
-  readonly #server: Server;
+  #server: Server;
   readonly #platformPort: number;
   readonly #sockets = new Set<Duplex>();
   #requests: Recorded[] = [];
@@ -30,13 +30,21 @@ export class Recorder {
 
   constructor(platformPort: number) {
     this.#platformPort = platformPort;
-    this.#server = createServer((request, response) => this.#serve(request, response));
-    this.#server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
+    this.#server = this.#createServer();
+  }
+
+  #createServer(): Server {
+    const server = createServer((request, response) => this.#serve(request, response));
+    return server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
       this.#upgrade(request, socket, head),
     );
   }
 
+  /** Forgets the requests so far, and takes a new port: a command that was interrupted may still send one to the old. */
   async listen(): Promise<void> {
+    if (this.#server.listening) await this.close();
+    this.clear();
+    this.#server = this.#createServer();
     this.#server.listen(0, '127.0.0.1');
     await once(this.#server, 'listening');
   }
@@ -45,7 +53,7 @@ export class Recorder {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`; // of a TCP listener
   }
 
-  /** The requests since the last call of `clear`. */
+  /** The requests since the last call of `listen` or `clear`. */
   get requests(): readonly Recorded[] {
     return this.#requests;
   }
