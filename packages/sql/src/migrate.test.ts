@@ -23,7 +23,9 @@ const second = creating('0002-second', 'second');
 const third = creating('0003-third', 'third');
 const contracting: Migration = { ...third, contractsAfter: '0002-second' };
 
-describeDialects<Record<string, Record<string, unknown>>>('migrate', [], (database) => {
+describeDialects<Record<string, Record<string, unknown>>>('migrate', [], (database, dialect) => {
+  /** What migrations before one that failed have left: on SQLite, all are one transaction. */
+  const left = (...tables: string[]): string[] => (dialect === 'sqlite' ? [] : tables);
   const run = (...migrations: Migration[]) => migrate(database(), migrations);
 
   it('runs each migration once, in name order', async () => {
@@ -103,8 +105,9 @@ describeDialects<Record<string, Record<string, unknown>>>('migrate', [], (databa
     const migrations = [first, second, contracting, creating('0004-fourth', 'fourth')];
     await expect(migrate(database(), migrations, { beforeContraction })).rejects.toThrow('an older version runs');
     expect(asked).toEqual([{ name: '0003-third', contractsAfter: '0002-second' }]);
-    expect(await listTables(database())).toEqual(['first', 'schema_migration', 'second']);
-    expect(await migrate(database(), migrations, { beforeContraction: async () => undefined })).toHaveLength(2);
+    expect(await listTables(database())).toEqual(left('first', 'schema_migration', 'second'));
+    const rest = await migrate(database(), migrations, { beforeContraction: async () => undefined });
+    expect(rest).toEqual([...(dialect === 'sqlite' ? ['0001-first', '0002-second'] : []), '0003-third', '0004-fourth']);
     expect(await migrate(database(), migrations, { beforeContraction })).toEqual([]);
   });
 
@@ -144,8 +147,9 @@ describeDialects<Record<string, Record<string, unknown>>>('migrate', [], (databa
       },
     };
     await expect(run(first, failing)).rejects.toThrow(/absent/);
-    expect(await listTables(database())).toEqual(['first', 'schema_migration']);
-    expect(await run(first, second)).toEqual(['0002-second']);
+    expect(await listTables(database())).toEqual(left('first', 'schema_migration'));
+    expect((await run(first, second)).at(-1)).toBe('0002-second');
+    expect(await listTables(database())).toEqual(['first', 'schema_migration', 'second']);
   });
 
   it('accepts concurrent calls: one runs the migrations, the others find them done', async () => {

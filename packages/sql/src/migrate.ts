@@ -36,10 +36,10 @@ interface Planned {
 const ADVISORY_LOCK = 727031;
 
 /**
- * Runs pending migrations forward only, each in its own transaction. Returns their names. A newer schema is accepted
- * unless a migration in it contracted after what this version knows. Refuses such a schema, a different checksum and
- * another order before any write (`sqlErrors`). Safe to call from several processes: one runs, the others wait and find
- * nothing to do.
+ * Runs pending migrations forward only: in one transaction on SQLite, in one each on PostgreSQL. Returns their names. A
+ * newer schema is accepted unless a migration in it contracted after what this version knows. Refuses such a schema, a
+ * different checksum and another order before any write (`sqlErrors`). Safe to call from several processes: one runs, the
+ * others wait and find nothing to do.
  */
 export async function migrate<Tables>(
   database: AnyDatabase<Tables>,
@@ -52,10 +52,10 @@ export async function migrate<Tables>(
     const applied = await readApplied(kysely, database.dialect);
     assertFits(applied, planned);
     const done = new Set(applied.map(({ name }) => name));
+    const pending = planned.filter(({ migration }) => !done.has(migration.name));
     const ran: string[] = [];
-    for (const step of planned) {
-      if (done.has(step.migration.name)) continue;
-      if (await runOnce(kysely, database.dialect, step, planned, options)) ran.push(step.migration.name);
+    for (const steps of inTransactions(pending, database.dialect)) {
+      ran.push(...(await runTogether(kysely, database.dialect, steps, planned, options)));
     }
     return ran;
   } catch (error) {
@@ -111,31 +111,50 @@ async function plan(migrations: readonly Migration[], dialect: Dialect): Promise
   return planned;
 }
 
-async function runOnce(
+/**
+ * SQLite writes a new schema several times faster in one transaction. On PostgreSQL, each migration has its own, so that
+ * its locks do not outlast it.
+ */
+function inTransactions(pending: readonly Planned[], dialect: Dialect): (readonly Planned[])[] {
+  if (dialect === 'postgres') return pending.map((step) => [step]);
+  return pending.length === 0 ? [] : [pending];
+}
+
+async function runTogether(
   kysely: Kysely<MigrationTable>,
   dialect: Dialect,
-  { migration, checksum }: Planned,
+  steps: readonly Planned[],
   planned: readonly Planned[],
-  { now = () => new Date(), beforeContraction }: MigrateOptions,
-): Promise<boolean> {
-  const { name, contractsAfter } = migration;
+  options: MigrateOptions,
+): Promise<string[]> {
   return kysely.transaction().execute(async (transaction) => {
-    const untyped = transaction as unknown as Kysely<unknown>; // migrations see no typed tables
-    // If replicas start together, the second waits here and then finds the row. On SQLite, `begin immediate` waits.
+    // If replicas start together, the second waits here and then finds the rows. On SQLite, `begin immediate` waits.
     await lock(transaction, dialect);
-    if (dialect === 'postgres') await allowLongPauses(untyped);
+    if (dialect === 'postgres') await allowLongPauses(transaction as unknown as Kysely<unknown>);
     await prepareMigrationTable(transaction, dialect);
     const applied = await readApplied(transaction, dialect);
     assertFits(applied, planned);
-    if (applied.some((row) => row.name === name)) return false;
-    if (contractsAfter !== undefined) await beforeContraction?.({ name, contractsAfter }, untyped);
-    await migration.up(untyped, dialect);
-    await transaction
-      .insertInto('schema_migration')
-      .values({ name, checksum, applied_at: now().toISOString(), contracts_after: contractsAfter ?? null })
-      .execute();
-    return true;
+    const done = new Set(applied.map(({ name }) => name));
+    const pending = steps.filter(({ migration }) => !done.has(migration.name));
+    for (const step of pending) await runStep(transaction, dialect, step, options);
+    return pending.map(({ migration }) => migration.name);
   });
+}
+
+async function runStep(
+  transaction: Kysely<MigrationTable>,
+  dialect: Dialect,
+  { migration, checksum }: Planned,
+  { now = () => new Date(), beforeContraction }: MigrateOptions,
+): Promise<void> {
+  const { name, contractsAfter } = migration;
+  const untyped = transaction as unknown as Kysely<unknown>; // migrations see no typed tables
+  if (contractsAfter !== undefined) await beforeContraction?.({ name, contractsAfter }, untyped);
+  await migration.up(untyped, dialect);
+  await transaction
+    .insertInto('schema_migration')
+    .values({ name, checksum, applied_at: now().toISOString(), contracts_after: contractsAfter ?? null })
+    .execute();
 }
 
 async function lock(transaction: Kysely<MigrationTable>, dialect: Dialect): Promise<void> {
