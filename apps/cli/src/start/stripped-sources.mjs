@@ -10,7 +10,7 @@ import { hash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { registerHooks, stripTypeScriptTypes } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const cacheFolder = join(root, '.cache', 'stripped');
@@ -25,7 +25,25 @@ else loadFromCache();
 
 function loadFromCache() {
   let isFilled = false;
+  const rootUrl = pathToFileURL(root).href;
+  /** URLs of workspace packages, of which there is one each. */
+  const packages = new Map();
   registerHooks({
+    // Node.js looks for a package file above each file, once per import: a fifth of the processor time of a start.
+    resolve(specifier, context, nextResolve) {
+      const { parentURL } = context;
+      if (parentURL === undefined || !parentURL.startsWith(rootUrl)) return nextResolve(specifier, context);
+      if (specifier.startsWith('.') && specifier.endsWith('.ts') && parentURL.endsWith('.ts')) {
+        return { url: new URL(specifier, parentURL).href, format: 'module-typescript', shortCircuit: true };
+      }
+      if (!specifier.startsWith('@svc/')) return nextResolve(specifier, context);
+      const known = packages.get(specifier);
+      if (known !== undefined) return known;
+      const { url, format } = nextResolve(specifier, context);
+      const resolved = { url, format, shortCircuit: true };
+      packages.set(specifier, resolved);
+      return resolved;
+    },
     load(url, context, nextLoad) {
       if (!url.endsWith('.ts') || !url.startsWith('file:')) return nextLoad(url, context);
       const file = fileURLToPath(url);

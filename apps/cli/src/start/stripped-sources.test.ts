@@ -52,6 +52,14 @@ it('runs while another source is invalid', async () => {
   expect(run()).toBe('Hello, Ada\n');
 });
 
+it('names an imported file that is missing', async () => {
+  await writeInto(
+    PROGRAM,
+    "try {\n  await import('./absent.ts');\n} catch (error) {\n  console.log(String(error));\n}\n",
+  );
+  expect(run()).toContain('packages/greeting/src/absent.ts');
+});
+
 it('reports lines and columns of the source', async () => {
   await writeInto(
     PROGRAM,
