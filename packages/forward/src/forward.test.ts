@@ -70,6 +70,22 @@ describe('a request for what another replica holds', () => {
     expect(Buffer.from(await answer.arrayBuffer()).equals(body)).toBe(true);
   });
 
+  it('keeps a small body as it is, and is not sent before all of it is there', async () => {
+    for (const size of [1, 16 * 1024, 16 * 1024 + 1]) {
+      const body = randomBytes(size);
+      const answer = await call('/things/1', { method: 'PUT', body });
+      expect(Buffer.from(await answer.arrayBuffer()).equals(body)).toBe(true);
+    }
+    const headers = { ...caller.headers, 'content-length': '10' };
+    const outgoing = sendRequest(`${asked.url}/things/1`, { method: 'PUT', headers });
+    outgoing.on('error', () => undefined); // it is cut below
+    outgoing.write('half');
+    await waitFor(() => asked.forwarder.open === 1);
+    expect(owner.rights.size).toBe(0);
+    outgoing.destroy();
+    await waitFor(() => asked.forwarder.open === 0);
+  });
+
   it('is answered in whole to a client that reads late, and next to others', async () => {
     const late = await call('/things/1/bytes');
     for (let count = 0; count < 3; count += 1) {

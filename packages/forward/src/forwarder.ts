@@ -5,8 +5,10 @@ import { createSecureContext, type SecureContext } from 'node:tls';
 import { isAppError } from '@svc/errors';
 import {
   endToEndHeaders,
+  hasSmallBody,
   httpErrors,
   isPlain,
+  readSmallBody,
   relayPlain,
   relayRequest,
   relayUpgrade,
@@ -149,7 +151,8 @@ export class Forwarder implements Forwarding {
     const agent = this.#agentFor(peer);
     const leave = this.#enter(forwarded);
     begin?.();
-    if (response.destroyed) return leave(); // the client left meanwhile
+    const body = hasSmallBody(request) ? await readSmallBody(request) : undefined;
+    if (body === null || response.destroyed) return leave(); // the client left meanwhile
     keepOpen(request.socket); // the owner bounds idle time
     try {
       const target = {
@@ -157,7 +160,8 @@ export class Forwarder implements Forwarding {
         timeoutMs: 0, // the owner decides how long an answer may take
         answerHeaders: (headers: HeaderList) => withMissing(headers, answerHeaders),
       };
-      if (isPlain(request)) await relayPlain(request, response, { ...target, connections: agent.plain });
+      const plain = { ...target, connections: agent.plain };
+      if (body !== undefined || isPlain(request)) await relayPlain(request, response, plain, body);
       else await relayRequest(request, response, target);
     } catch (error) {
       throw toForwardError(error, { request, peer, agent, forwarded });

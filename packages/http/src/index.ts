@@ -51,6 +51,6 @@ export type { ErrorFamily } from './unknown-routes.ts';
 export { endToEndHeaders, type HeaderList } from './relay/relay-headers.ts';
 export { MalformedAnswer } from './relay/answer-head.ts';
 export { PlainConnections } from './relay/plain-connections.ts';
-export { isPlain, relayPlain } from './relay/relay-plain.ts';
+export { hasSmallBody, isPlain, readSmallBody, relayPlain } from './relay/relay-plain.ts';
 export { relayRequest, RelayTimeout, type RelayTarget } from './relay/relay-request.ts';
 export { relayUpgrade, type Join, type RelayedUpgrade } from './relay/relay-upgrade.ts';

@@ -3,6 +3,6 @@ export { continueOnFirstRead } from '../expect-continue.ts';
 export { MalformedAnswer } from './answer-head.ts';
 export { PlainConnections } from './plain-connections.ts';
 export { connectionOptions, endToEndHeaders, listMembers, type HeaderList } from './relay-headers.ts';
-export { isPlain, relayPlain } from './relay-plain.ts';
+export { hasSmallBody, isPlain, readSmallBody, relayPlain } from './relay-plain.ts';
 export { relayRequest, RelayTimeout, type RelayTarget } from './relay-request.ts';
 export { relayUpgrade, type Join, type RelayedUpgrade } from './relay-upgrade.ts';

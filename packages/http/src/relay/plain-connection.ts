@@ -2,6 +2,14 @@ import type { BlockMemory, LendingStream } from '@svc/bytes';
 import { answerBody, type AnswerBody } from './answer-body.ts';
 import { MalformedAnswer, MAX_HEAD_BYTES, readAnswerHead, type AnswerHead } from './answer-head.ts';
 
+/** A request as it is sent. */
+export interface SentRequest {
+  readonly method: string;
+  /** With the empty line at its end; one character per byte. */
+  readonly head: string;
+  readonly body?: Buffer;
+}
+
 /** Events of one exchange. None follow `whole` or `failed`. */
 export interface ExchangeEvents {
   head(head: AnswerHead): void;
@@ -21,7 +29,7 @@ interface Exchange {
 }
 
 /**
- * HTTP/1.1 client on one stream, for sequential requests without a body. Attaches its listeners once; `node:http`
+ * HTTP/1.1 client on one stream, for sequential requests without a body or with a small one. Attaches its listeners once; `node:http`
  * attaches them for each request.
  */
 export class PlainConnection {
@@ -54,10 +62,11 @@ export class PlainConnection {
     return !this.#isOver && !this.#stream.destroyed && !this.#stream.readableEnded;
   }
 
-  /** Sends the head of a request without a body. */
-  ask(head: string, method: string, events: ExchangeEvents): void {
+  /** Sends a request, in one write. */
+  ask({ method, head, body }: SentRequest, events: ExchangeEvents): void {
     this.#exchange = { method, events, body: null, isKept: false };
-    this.#stream.write(head, 'latin1');
+    if (body === undefined) this.#stream.write(head, 'latin1');
+    else this.#stream.write(Buffer.concat([Buffer.from(head, 'latin1'), body]));
   }
 
   /** Block memory of the stream, for passing on large bodies. */

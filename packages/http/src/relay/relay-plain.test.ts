@@ -18,7 +18,7 @@ import { BlockMemory, type LendingStream } from '@svc/bytes';
 import { UnansweredRequest } from '@svc/runtime';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PlainConnections } from './plain-connections.ts';
-import { isPlain, relayPlain } from './relay-plain.ts';
+import { hasSmallBody, isPlain, readSmallBody, relayPlain } from './relay-plain.ts';
 import { relayRequest, RelayTimeout, type RelayTarget } from './relay-request.ts';
 
 /** Behavior of the backend for each connection. */
@@ -43,14 +43,19 @@ beforeEach(async () => {
   });
   await once(backend.listen(0, '127.0.0.1'), 'listening');
   const connections = new PlainConnections(openLending, 60_000);
-  front = createServer((request, response) => {
+  const relay = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const headers = ['Host', 'backend', 'X-Plain', String(isPlain(request))];
-    relayPlain(request, response, { connections, path: request.url ?? '/', headers, timeoutMs }).catch(
-      (error: unknown) => {
-        fault = error;
-        response.writeHead(502).end();
-      },
-    );
+    const length = request.headers['content-length'];
+    if (length !== undefined) headers.push('Content-Length', length);
+    const body = hasSmallBody(request) ? await readSmallBody(request) : undefined;
+    if (body === null) return;
+    await relayPlain(request, response, { connections, path: request.url ?? '/', headers, timeoutMs }, body);
+  };
+  front = createServer((request, response) => {
+    relay(request, response).catch((error: unknown) => {
+      fault = error;
+      response.writeHead(502).end();
+    });
   });
   await once(front.listen(0, '127.0.0.1'), 'listening');
 });
@@ -79,9 +84,9 @@ function openLending(): LendingStream {
   return Object.assign(socket, { memory, lend, lendMore: () => socket.resume() });
 }
 
-async function get(path = '/', method = 'GET'): Promise<IncomingMessage> {
+async function get(path = '/', method = 'GET', body?: string): Promise<IncomingMessage> {
   const outgoing = sendRequest({ port: portOf(front), host: '127.0.0.1', path, method, agent: false });
-  outgoing.end();
+  outgoing.end(body);
   const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
   return incoming;
 }
@@ -130,6 +135,22 @@ describe('relayPlain', () => {
     expect(await text(await get())).toBe('hello');
     expect(await text(await get())).toBe('hello');
     expect(connectionCount).toBe(2);
+  });
+
+  it('sends a small body with its head, and never twice', async () => {
+    const received: string[] = [];
+    behave = (socket) => {
+      socket.on('data', (bytes) => {
+        received.push(bytes.toString().replace(/^[^]*\r\n\r\n/, ''));
+        if (received.length === 3) socket.destroy();
+        else socket.write(HELLO);
+      });
+    };
+    for (const body of ['{"a":1}', '{"b":2}']) expect(await text(await get('/', 'POST', body))).toBe('hello');
+    expect((await get('/', 'POST', '{"c":3}')).statusCode).toBe(502);
+    expect(fault).toBeInstanceOf(Error);
+    expect(received).toEqual(['{"a":1}', '{"b":2}', '{"c":3}']);
+    expect(connectionCount).toBe(1);
   });
 
   it('passes chunks, trailers and interim answers, and needs no body after HEAD', async () => {

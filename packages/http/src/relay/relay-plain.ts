@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { whenClosed } from '../when-closed.ts';
 import { AnswerWriter } from './answer-writer.ts';
-import type { ExchangeEvents, PlainConnection } from './plain-connection.ts';
+import type { ExchangeEvents, PlainConnection, SentRequest } from './plain-connection.ts';
 import type { PlainConnections } from './plain-connections.ts';
 import { hasBody } from './relay-headers.ts';
 import { limitSlowReader, RelayTimeout, type RelayTarget } from './relay-request.ts';
@@ -11,30 +11,57 @@ export type PlainTarget = Omit<RelayTarget, 'agent' | 'connection'> & { connecti
 
 /** Safe to retry if a kept connection turns out to be closed: these methods change nothing. */
 const PLAIN: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+/** A larger body streams, so that many of them do not fill the memory. */
+const SMALL_BODY_BYTES = 16 * 1024;
 const PATH = /^[\x21-\x7e\x80-\xff]+$/;
 
 /** Matches most requests: no body, no upgrade, and a safe method. */
 export function isPlain(request: IncomingMessage): boolean {
-  const { headers, method = '' } = request;
-  return PLAIN.has(method) && !hasBody(request) && headers.expect === undefined && headers.upgrade === undefined;
+  return PLAIN.has(request.method ?? '') && !hasBody(request) && isOrdinary(request);
+}
+
+/** Matches most other requests: a body of a known small length, and no upgrade. */
+export function hasSmallBody(request: IncomingMessage): boolean {
+  const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
+  return (
+    coding === undefined && /^[1-9]\d*$/.test(length ?? '') && Number(length) <= SMALL_BODY_BYTES && isOrdinary(request)
+  );
+}
+
+function isOrdinary({ headers }: IncomingMessage): boolean {
+  return headers.expect === undefined && headers.upgrade === undefined;
+}
+
+/** Reads a small body whole. Null if the client left before its end. */
+export function readSmallBody(request: IncomingMessage): Promise<Buffer | null> {
+  return new Promise((resolve) => {
+    const pieces: Buffer[] = [];
+    request.on('data', (piece: Buffer) => pieces.push(piece));
+    request.once('end', () => resolve(Buffer.concat(pieces)));
+    request.once('error', () => resolve(null));
+    request.once('close', () => resolve(null)); // after `end`, without effect
+  });
 }
 
 /**
- * `relayRequest` for plain requests, without `node:http` as the client: a third of the work of a small request. Rejects
- * only before any of the response is written, so that the caller can answer. Resolves when the client has the response
- * or is gone.
+ * `relayRequest` for plain requests, and with `body` for those with a small one, without `node:http` as the client: a
+ * third of the work of a small request. Rejects only before any of the response is written, so that the caller can
+ * answer. Resolves when the client has the response or is gone.
  */
 export async function relayPlain(
   request: IncomingMessage,
   response: ServerResponse,
   target: PlainTarget,
+  body?: Buffer,
 ): Promise<void> {
   if (!PATH.test(target.path)) throw new Error('the path has characters that no request line may have');
   const head = requestHead(request, target);
+  const sent = { method: request.method ?? 'GET', head, ...(body === undefined ? {} : { body }) };
+  const isRepeatable = isPlain(request);
   // `close` is not emitted again for a client that has already left.
   while (!response.destroyed) {
     const { connection, isKept } = target.connections.take();
-    if (await exchange(connection, head, request, response, target, isKept)) return;
+    if (await exchange(connection, sent, response, target, isKept && isRepeatable)) return;
   }
 }
 
@@ -45,14 +72,13 @@ function requestHead(request: IncomingMessage, { path, headers }: PlainTarget): 
   return `${head}Connection: keep-alive\r\n\r\n`;
 }
 
-/** Returns false if the request should be retried. */
+/** Returns false if the request should be retried, which `isRepeatable` allows. */
 function exchange(
   connection: PlainConnection,
-  head: string,
-  request: IncomingMessage,
+  sent: SentRequest,
   response: ServerResponse,
   target: PlainTarget,
-  isKept: boolean,
+  isRepeatable: boolean,
 ): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const isLate = (): void => {
@@ -89,10 +115,10 @@ function exchange(
         if (response.headersSent) {
           response.destroy(error); // signals a truncated body in HTTP/1.1
           resolve(true);
-        } else if (isKept && atOnce) resolve(false);
+        } else if (isRepeatable && atOnce) resolve(false);
         else reject(error);
       },
     };
-    connection.ask(head, request.method ?? 'GET', events);
+    connection.ask(sent, events);
   });
 }
