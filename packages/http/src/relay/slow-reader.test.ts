@@ -44,10 +44,11 @@ function openLending(port: number): LendingStream {
 /** The connection of a client that sends a request and reads nothing, until `readOne` takes one write. */
 class Reader extends Duplex {
   readonly #pending: (() => void)[] = [];
+  #hasAsked = false;
 
   override _read(): void {
-    this.push('GET / HTTP/1.1\r\nHost: front\r\n\r\n');
-    this._read = () => undefined;
+    if (!this.#hasAsked) this.push('GET / HTTP/1.1\r\nHost: front\r\n\r\n');
+    this.#hasAsked = true;
   }
 
   override _write(_chunk: Buffer, _encoding: string, done: () => void): void {
