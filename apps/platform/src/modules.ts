@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Access, AuditLog, HeldRights } from '@svc/access';
 import type { AccountsModule } from '@svc/accounts';
+import { createNameResolver } from '@svc/addresses';
 import {
   createClustersModule,
   createDisabledClustersModule,
@@ -14,7 +15,6 @@ import type { ClientOfRequest, Forwarding, ServiceModule } from '@svc/http';
 import {
   createAcmeAuthority,
   createDisabledObjectStoreModule,
-  createDnsResolver,
   createObjectStoreModule,
   loadInstallationKey,
   openBlobStore,
@@ -156,7 +156,7 @@ async function createObjectStore(deps: ServiceModulesDeps): Promise<ObjectStoreM
     installationKey: await loadInstallationKey(metadata, keys.local, keys.master.current),
     keyRing,
     quotaLimits,
-    domainResolver: createDnsResolver({ servers: customDomains.resolvers }),
+    domainResolver: createNameResolver({ servers: customDomains.resolvers }),
     replicaId: deps.replica.id,
     sharesDatabase: deps.databases.main.dialect === 'postgres',
     webhooks: createWebhookSender({

@@ -311,12 +311,8 @@ async function close(services: Services): Promise<void> {
   await services.drain();
   await services.templatePart.close();
   await context.rules.close();
-  await services.usage.close();
-  await services.sweeper.close();
-  await services.lostNodes.close();
-  await services.nodePart.close();
-  await services.diskGuard.close();
-  await services.clusterPart.close();
+  // Both wait for clusters that do not answer, until these are disconnected.
+  await Promise.all([services.usage.close(), services.sweeper.close(), disconnect(services)]);
   await services.pool.close();
   await services.boots.close();
   await context.archives?.close(); // a start that waits for one continues after the next start of the platform
@@ -331,6 +327,13 @@ async function close(services: Services): Promise<void> {
   services.mountServer.close();
   await services.registryPart.close();
   await services.images.close();
+}
+
+async function disconnect({ lostNodes, nodePart, diskGuard, clusterPart }: Services): Promise<void> {
+  await lostNodes.close();
+  await nodePart.close();
+  await diskGuard.close();
+  await clusterPart.close();
 }
 
 function observe(

@@ -288,6 +288,26 @@ describe('sandboxes in connected clusters', () => {
     await running();
   });
 
+  it('keep no node from closing while their cluster does not answer a sweep', async () => {
+    await dial('a');
+    const asked = Promise.withResolvers<void>();
+    const disconnected = Promise.withResolvers<void>();
+    const { stop, close } = pods;
+    pods.stop = async () => {
+      asked.resolve();
+      await disconnected.promise;
+      throw new Error('the connection has ended');
+    };
+    pods.close = async () => disconnected.resolve(); // as the driver of a cluster ends its requests
+    const made = await create(a, { on_expiry: 'stop' });
+    const path = `/api/sandboxes/${made.body['id']}`;
+    expect((await a.call('PATCH', path, { body: { expires_in_seconds: 1 } })).status).toBe(200);
+    await asked.promise;
+    await a.close();
+    Object.assign(pods, { stop, close });
+    await a.reopen();
+  });
+
   it('need no driver of the node', async () => {
     own.a.setStatus({ available: false, reason: 'nothing here', install: null });
     await a.close();

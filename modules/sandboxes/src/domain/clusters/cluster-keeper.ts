@@ -72,10 +72,15 @@ export class ClusterKeeper {
     this.#unsubscribe();
     this.#stop.abort();
     await this.#loop.close();
+    await this.#disconnectAll(); // ends what waits for a cluster that does not answer
     await this.#queue.idle();
+    await this.#disconnectAll(); // those connected meanwhile
+    this.#deps.rights.close();
+  }
+
+  async #disconnectAll(): Promise<void> {
     const { drivers } = this.#deps.context;
     for (const id of drivers.clusterIds) await drivers.disconnect(id);
-    this.#deps.rights.close();
   }
 
   /** Starts a sandbox that another node has recorded for this one. */
