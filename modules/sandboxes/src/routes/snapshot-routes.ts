@@ -3,6 +3,7 @@ import type { CallerLimiter } from '../domain/admission.ts';
 import { type Static, Type } from 'typebox';
 import type { SandboxesConfig } from '../config.ts';
 import { NAME_PATTERN } from '../domain/identifiers.ts';
+import type { ClusterChoice } from '../domain/clusters/choose-cluster.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
 import { fork } from '../domain/snapshots/fork.ts';
 import type { ForkCopies } from '../domain/snapshots/fork-copies.ts';
@@ -47,6 +48,7 @@ const nameOnly = { name: Type.Optional(Type.String({ pattern: NAME_PATTERN })) }
 
 export interface SnapshotRoutesOptions {
   readonly service: SandboxService;
+  readonly clusters: Pick<ClusterChoice, 'choose'>;
   readonly snapshots: SnapshotService;
   readonly volumes: VolumeService;
   readonly mounts: MountService;

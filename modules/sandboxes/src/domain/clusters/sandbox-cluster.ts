@@ -18,6 +18,14 @@ export function clusterDriverName(clusterId: string): string {
   return `${DRIVER_PREFIX}${clusterId}`;
 }
 
+/** Whether this is the name of a driver of a cluster. */
+export function isClusterDriver(name: string): boolean {
+  return name.startsWith(DRIVER_PREFIX);
+}
+
+/** Matches the names of drivers of clusters, in the language of LIKE. */
+export const CLUSTER_DRIVERS = `${DRIVER_PREFIX}%`;
+
 /** A cluster of a workspace. */
 export interface ClusterRecord {
   readonly id: string;

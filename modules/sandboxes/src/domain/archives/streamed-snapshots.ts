@@ -1,0 +1,107 @@
+import type { Breach, Limits, QuotaLimits } from '@svc/quotas';
+import type { DiskSpace, Random } from '@svc/runtime';
+import type { Logger } from '@svc/telemetry';
+import { sandboxErrors } from '../../errors.ts';
+import { quotaExceeded } from '../admission.ts';
+import { assertDiskRoom } from '../disk-room.ts';
+import type { SaveDriver } from '../driver.ts';
+import type { Sealer } from '../secrets/secret.ts';
+import type { FinishedState, Snapshot } from '../snapshots/snapshot.ts';
+import { archiveContext, storeArchive, type ArchiveBlobs, type NewArchive } from './archive.ts';
+import { ARCHIVE_KEY_BYTES, encodeArchive } from './archive-codec.ts';
+
+const ID_BYTES = 16;
+/** A running sandbox writes between the measurement and the freeze, and a tar archive has padding. */
+const GROWTH = 1.1;
+const GROWTH_BYTES = 64 * 1024 * 1024;
+
+/** Stores snapshots that have no files on any node: their archive is all there is of them. */
+export interface StreamedSnapshotRepository {
+  /**
+   * Records the archive of a snapshot in `making`, and reserves the bytes in the quotas in place of the disk of its sandbox.
+   * Returns the limit that they would exceed, `gone` if the snapshot is, or null.
+   */
+  begin(archive: NewArchive, snapshotId: string, maxBytes: number, limits: Limits): Promise<Breach | 'gone' | null>;
+  /**
+   * The archive is complete, and with it the snapshot. For `ready`, records an event in the same transaction. Null if the
+   * snapshot is not `making` any more, or others gave the archive up.
+   */
+  finish(archive: NewArchive, sizeBytes: number, state: FinishedState): Promise<Snapshot | null>;
+  /** Forgets removed snapshots, and incomplete ones and those of forks that silent nodes have left. */
+  sweep(silentNodes: readonly string[]): Promise<void>;
+}
+
+export interface StreamedSnapshotsDeps {
+  readonly blobs: ArchiveBlobs;
+  /** Whether `blobs` takes room on the disk of this machine. */
+  readonly isOnDisk: boolean;
+  readonly disk: DiskSpace;
+  readonly repository: StreamedSnapshotRepository;
+  readonly sealer: Sealer;
+  readonly quotaLimits: QuotaLimits;
+  readonly node: string;
+  readonly random: Random;
+  readonly log: Logger;
+  /** Removes an archive that does not count. */
+  readonly drop: (id: string) => Promise<void>;
+}
+
+/**
+ * Takes snapshots of sandboxes that no node has the files of, straight into the storage for archives. A snapshot is complete
+ * together with its archive, or there is none.
+ */
+export class StreamedSnapshots {
+  readonly #deps: StreamedSnapshotsDeps;
+  readonly #active = new Set<string>();
+  readonly #closed = new AbortController();
+
+  constructor(deps: StreamedSnapshotsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Whether this process is writing the archive. */
+  isWriting(id: string): boolean {
+    return this.#active.has(id);
+  }
+
+  /** Throws QUOTA_EXCEEDED, HOST_DISK_FULL, SNAPSHOT_NOT_FOUND, and what the driver throws. */
+  async take(driver: SaveDriver, snapshot: Snapshot, state: FinishedState): Promise<Snapshot> {
+    const { blobs, isOnDisk, disk, repository, sealer, quotaLimits, node, random, log, drop } = this.#deps;
+    const { id: snapshotId, sandboxId, workspaceUuid } = snapshot;
+    const maxBytes = Math.ceil((await driver.sizeBytes(sandboxId)) * GROWTH) + GROWTH_BYTES;
+    if (isOnDisk) await assertDiskRoom(disk, maxBytes);
+    const limits = await quotaLimits.readLimits(workspaceUuid);
+    const id = random.bytes(ID_BYTES).toString('hex');
+    const bytes = random.bytes(ARCHIVE_KEY_BYTES);
+    const key = await sealer.wrap(bytes, archiveContext(id));
+    const archive: NewArchive = { id, snapshotId, base: null, format: driver.format, node, key };
+    this.#active.add(id);
+    try {
+      const refusal = await repository.begin(archive, snapshotId, maxBytes, limits);
+      if (refusal === 'gone') throw sandboxErrors.SNAPSHOT_NOT_FOUND();
+      if (refusal !== null) throw quotaExceeded(refusal);
+      const { signal } = this.#closed;
+      const sizeBytes = await driver.save(sandboxId, maxBytes, signal, (content) => {
+        const sealed = encodeArchive(content, { id, bytes }, (size) => random.bytes(size));
+        return storeArchive(blobs, id, sealed, signal);
+      });
+      const made = await repository.finish(archive, sizeBytes, state);
+      if (made === null) throw sandboxErrors.SNAPSHOT_NOT_FOUND();
+      log.info({ snapshot: snapshotId, bytes: sizeBytes }, 'a snapshot was stored');
+      return made;
+    } catch (error) {
+      // The row stays if this fails, and the next check of this node removes both.
+      await drop(id).catch((cause: unknown) =>
+        log.warn({ err: cause, archive: id }, 'an archive could not be removed yet'),
+      );
+      throw error;
+    } finally {
+      this.#active.delete(id);
+    }
+  }
+
+  /** Ends transfers. Their snapshots are not made. */
+  close(): void {
+    this.#closed.abort(new Error('the platform is shutting down'));
+  }
+}
