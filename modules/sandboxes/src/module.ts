@@ -227,6 +227,7 @@ async function assemble(deps: SandboxesDependencies) {
   let draining: Promise<void> | undefined;
   const drain = async (): Promise<void> => {
     events.endStreams();
+    context.storage?.streamed.close();
     await closeConnections();
   };
   return {

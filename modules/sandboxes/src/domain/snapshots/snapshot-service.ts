@@ -278,13 +278,14 @@ export class SnapshotService {
   }
 
   #draft(sandbox: Sandbox, { maker, name }: SnapshotRequest): Snapshot {
-    const { clock, random, node } = this.#context;
+    const { clock, random, node, driver } = this.#context;
+    const { cluster } = sandbox;
     return {
       id: newSnapshotId(random.bytes),
       workspaceUuid: sandbox.workspaceUuid,
       ownerId: maker.id,
       node,
-      driver: this.#context.drivers.of(sandbox).name,
+      driver: cluster === null ? driver.name : clusterDriverName(cluster.id),
       name: name ?? sandbox.name,
       sandboxId: sandbox.id,
       image: sandbox.image,
