@@ -266,6 +266,7 @@ async function start(services: Services, log: Logger, signal: AbortSignal): Prom
   services.events.follow({ events: services.databaseEvents, watch, repository });
   services.lostNodes.start(); // concerns records, also if no sandbox can run here
   await services.nodePart.join(services.databaseEvents);
+  await context.storage?.recover();
   await services.snapshots.forgetUnfinished();
   services.clusterPart.start(services.databaseEvents, context, supervisor, services);
   await images.open();

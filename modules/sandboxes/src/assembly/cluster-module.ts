@@ -46,7 +46,7 @@ export function createClusterPart(
   const { clusters = null, access, log } = deps;
   const reports = createClusterReports(database.kysely);
   const drivers = new ClusterDrivers(driver, clusters);
-  const choice = new ClusterChoice({ access, clusters, reports });
+  const choice = new ClusterChoice({ access, clusters, reports, keepsSnapshots: (deps.archives ?? null) !== null });
   let running: { readonly keeper: ClusterKeeper; readonly worker: EventWorker } | null = null;
   return {
     drivers,

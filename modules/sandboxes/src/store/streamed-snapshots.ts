@@ -5,6 +5,7 @@ import type { StreamedSnapshotRepository } from '../domain/archives/streamed-sna
 import { CLUSTER_DRIVERS } from '../domain/clusters/sandbox-cluster.ts';
 import { sandboxQuotas } from '../quotas.ts';
 import { insertArchive } from './archive-repository.ts';
+import { writeEvents } from './event-log.ts';
 import { breachIn, enterGate } from './quota-usage.ts';
 import { recordFinished } from './snapshot-repository.ts';
 import type { SandboxTables } from './tables.ts';
@@ -69,6 +70,20 @@ export function createStreamedSnapshotRepository(
           if (error instanceof NotNeeded) return null;
           throw error;
         }),
+
+    fail: (snapshotId, message) =>
+      kysely.transaction().execute(async (transaction) => {
+        const row = await transaction
+          .updateTable('sandbox_snapshot')
+          .set({ state: 'removed' })
+          .where('id', '=', snapshotId)
+          .where('state', '=', 'making')
+          .returning(['sandbox_id', 'workspace_uuid'])
+          .executeTakeFirst();
+        if (row === undefined) return;
+        const place = { sandboxId: row.sandbox_id, workspaceUuid: row.workspace_uuid, at: clock.now().toISOString() };
+        await writeEvents(transaction, [{ type: 'snapshot_failed', details: { message }, ...place }]);
+      }),
 
     async sweep(silentNodes) {
       const ofClusters = sql.lit(CLUSTER_DRIVERS);

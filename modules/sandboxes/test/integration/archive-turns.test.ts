@@ -72,7 +72,12 @@ it('archives snapshots of owners in turns, those included that come while many o
     isShared: true,
     isOnDisk: false,
     repository,
-    streamedRepository: { begin: async () => 'gone', finish: async () => null, sweep: async () => undefined },
+    streamedRepository: {
+      begin: async () => 'gone',
+      finish: async () => null,
+      fail: async () => undefined,
+      sweep: async () => undefined,
+    },
     layers: {
       findLayer: async () => null,
       insertLayer: async () => undefined,

@@ -1,8 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { migrations } from '@svc/migrations';
 import { unlimitedQuotas, type QuotaLimits } from '@svc/quotas';
-import type { Database } from '@svc/sql';
 import {
   describeDialects,
   fakeAccess,
@@ -42,7 +40,7 @@ describeDialects<unknown>('snapshots of sandboxes in connected clusters', migrat
       driver: own[node],
       node,
       access,
-      database: database() as unknown as Database<unknown>, // migrated with every module's tables
+      database: database(),
       clusters: clusters.on(node),
       archives: blobs,
       quotaLimits: () => quotaLimits,
@@ -76,7 +74,7 @@ describeDialects<unknown>('snapshots of sandboxes in connected clusters', migrat
     await folder.remove();
   });
 
-  const kysely = (): Kysely<SandboxTables> => database().kysely as unknown as Kysely<SandboxTables>;
+  const kysely = (): Kysely<SandboxTables> => database().kysely as Kysely<SandboxTables>; // migrated with every module's tables
   const create = (at: TestPlatform, fields: object = {}, options: CallOptions = {}) =>
     at.call('POST', '/api/sandboxes?wait_ms=10000', {
       caller: a.owner,
@@ -111,6 +109,8 @@ describeDialects<unknown>('snapshots of sandboxes in connected clusters', migrat
       return body['clusters'].some((each: { id: string; connected: boolean }) => each.id === id && each.connected);
     });
   };
+  const newestEvent = async (id: string): Promise<unknown> =>
+    (await a.call('GET', `/api/sandboxes/${id}/events?format=json`)).body['events'][0];
   const rows = () => kysely().selectFrom('sandbox_archive').selectAll().execute();
   const snapshotRows = () => kysely().selectFrom('sandbox_snapshot').selectAll().execute();
   const assertNothingStored = async (): Promise<void> => {
@@ -126,9 +126,8 @@ describeDialects<unknown>('snapshots of sandboxes in connected clusters', migrat
     const [row] = await rows();
     expect(row).toMatchObject({ state: 'ready', snapshot_id: snapshot, format: 'pods', base: null });
     const { body } = await b.call('GET', `/api/snapshots/${snapshot}`, { caller: a.owner });
-    expect(body).toMatchObject({ sandbox_id: id, size_bytes: Number(row?.size_bytes) });
-    const { events } = (await a.call('GET', `/api/sandboxes/${id}/events?format=json`)).body;
-    expect(events[0]).toMatchObject({ type: 'snapshot_created', details: { snapshot_id: snapshot } });
+    expect(body).toMatchObject({ sandbox_id: id, cluster_id: home, size_bytes: Number(row?.size_bytes) });
+    expect(await newestEvent(id)).toMatchObject({ type: 'snapshot_created', details: { snapshot_id: snapshot } });
     expect(pods.sandboxes.get(id)).toMatchObject({ paused: false });
     expect((await b.call('DELETE', `/api/snapshots/${snapshot}`, { caller: a.owner })).status).toBe(200);
     await assertNothingStored();
@@ -146,6 +145,13 @@ describeDialects<unknown>('snapshots of sandboxes in connected clusters', migrat
     const made = await create(b, from(snapshot, 'second'));
     expect(made).toMatchObject({ status: 201, body: { status: 'running', cluster: 'second', snapshot_id: snapshot } });
     expect(pods.restored.get(made.body['id'])).toBe(`files of ${id}`);
+  });
+
+  it('are told as a capability of each cluster', async () => {
+    const { body } = await a.call('GET', '/api/sandbox-clusters');
+    const lacks: string[] = body['clusters'][0].missing_capabilities;
+    expect(lacks).toEqual(expect.arrayContaining(['egress_allow', 'gpus', 'mounts', 'volumes']));
+    expect(lacks).not.toContain('snapshots');
   });
 
   it('are refused in clusters of other workspaces, to other workspaces, and to guests', async () => {
@@ -248,6 +254,7 @@ describeDialects<unknown>('snapshots of sandboxes in connected clusters', migrat
     };
     expect((await take(id)).status).toBe(500);
     await assertNothingStored();
+    expect(await newestEvent(id)).toMatchObject({ type: 'snapshot_failed', details: { message: expect.any(String) } });
     pods.filesOf = () => chunksOf('files');
     blobs.beforeSeal = () => Promise.reject(new Error('the engine is away'));
     expect((await take(id)).status).toBe(500);
@@ -271,6 +278,10 @@ describeDialects<unknown>('snapshots of sandboxes in connected clusters', migrat
     expect(await listed(b)).toBe(0);
     others.push(await start('a')); // the next process of the node
     await waitFor(async () => (await snapshotRows()).length === 0 && (await rows()).length === 0);
+    expect(await newestEvent(id)).toMatchObject({
+      type: 'snapshot_failed',
+      details: { message: 'the platform was restarted' },
+    });
     rest.resolve();
     expect((await killed).status).toBe(404);
     await assertNothingStored();
@@ -316,12 +327,14 @@ describeDialects<unknown>('snapshots of sandboxes in connected clusters', migrat
       ...without,
       node: 'b',
       access,
-      database: database() as unknown as Database<unknown>, // migrated with every module's tables
+      database: database(),
       clusters: clusters.on('b'),
       publicUrl: 'https://platform.example.com',
     });
     await waitFor(async () => (await take(id, b)).body['code'] === 'SNAPSHOTS_UNSTORED', { timeoutMs: 20_000 });
     expect((await create(b, { on_node_lost: 'restore' })).body['code']).toBe('RESTORE_UNAVAILABLE');
+    const { body } = await b.call('GET', '/api/sandbox-clusters', { caller: a.owner });
+    expect(body['clusters'][0].missing_capabilities).toContain('snapshots');
   });
 
   it('give a sandbox a new pod when its own is gone, if its owner chose that', async () => {
@@ -348,7 +361,6 @@ describeDialects<unknown>('snapshots of sandboxes in connected clusters', migrat
     const helper = pods.sandboxes.get(id)?.helper;
     clusters.hangUp(home);
     await waitFor(async () => (await read(id))['error']?.code === 'CLUSTER_OFFLINE', { timeoutMs: 40_000 });
-    await sleep(100);
     await dial('b');
     await waitFor(async () => (await read(id, b))['status'] === 'running');
     expect(await read(id, b)).toMatchObject({ snapshot_id: null });

@@ -90,6 +90,11 @@ export class SnapshotArchives {
     this.#loop.start();
   }
 
+  /** Before anything is written: removes what the previous process was writing on this disk. */
+  async recover(): Promise<void> {
+    if (this.#deps.isOnDisk) await this.#deps.blobs.sweepUnsealed(0);
+  }
+
   /** There is something to archive. */
   wake(): void {
     this.#loop.wake();

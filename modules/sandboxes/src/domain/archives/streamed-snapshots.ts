@@ -1,3 +1,4 @@
+import { isAppError } from '@svc/errors';
 import type { Breach, Limits, QuotaLimits } from '@svc/quotas';
 import type { DiskSpace, Random } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
@@ -11,6 +12,7 @@ import { archiveContext, storeArchive, type ArchiveBlobs, type NewArchive } from
 import { ARCHIVE_KEY_BYTES, encodeArchive } from './archive-codec.ts';
 
 const ID_BYTES = 16;
+const MAX_REASON = 1000;
 /** A running sandbox writes between the measurement and the freeze, and a tar archive has padding. */
 const GROWTH = 1.1;
 const GROWTH_BYTES = 64 * 1024 * 1024;
@@ -27,6 +29,8 @@ export interface StreamedSnapshotRepository {
    * snapshot is not `making` any more, or others gave the archive up.
    */
   finish(archive: NewArchive, sizeBytes: number, state: FinishedState): Promise<Snapshot | null>;
+  /** Removes a snapshot in `making`, and records an event with the reason in the same transaction. */
+  fail(snapshotId: string, reason: string): Promise<void>;
   /** Forgets removed snapshots, and incomplete ones and those of forks that silent nodes have left. */
   sweep(silentNodes: readonly string[]): Promise<void>;
 }
@@ -90,18 +94,28 @@ export class StreamedSnapshots {
       log.info({ snapshot: snapshotId, bytes: sizeBytes }, 'a snapshot was stored');
       return made;
     } catch (error) {
-      // The row stays if this fails, and the next check of this node removes both.
-      await drop(id).catch((cause: unknown) =>
-        log.warn({ err: cause, archive: id }, 'an archive could not be removed yet'),
-      );
+      // The rows stay if this fails, and the next start or check of this node removes them.
+      const undone = [drop(id), ...(state === 'ready' ? [this.fail(snapshot, messageOf(error))] : [])];
+      for (const outcome of await Promise.allSettled(undone)) {
+        if (outcome.status === 'rejected') log.warn({ err: outcome.reason, archive: id }, 'a failed snapshot is left');
+      }
       throw error;
     } finally {
       this.#active.delete(id);
     }
   }
 
+  /** Removes a snapshot that is not complete, and records why. */
+  async fail({ id, state }: Pick<Snapshot, 'id' | 'state'>, reason: string): Promise<void> {
+    if (state === 'making') await this.#deps.repository.fail(id, reason.slice(0, MAX_REASON));
+  }
+
   /** Ends transfers. Their snapshots are not made. */
   close(): void {
     this.#closed.abort(new Error('the platform is shutting down'));
   }
+}
+
+function messageOf(error: unknown): string {
+  return isAppError(error) ? error.message : 'The files of the sandbox could not be stored';
 }

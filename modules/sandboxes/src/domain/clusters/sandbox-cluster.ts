@@ -18,9 +18,9 @@ export function clusterDriverName(clusterId: string): string {
   return `${DRIVER_PREFIX}${clusterId}`;
 }
 
-/** Whether this is the name of a driver of a cluster. */
-export function isClusterDriver(name: string): boolean {
-  return name.startsWith(DRIVER_PREFIX);
+/** ID of the cluster that a driver with this name runs sandboxes in; null if it is none. */
+export function clusterOfDriver(name: string): string | null {
+  return name.startsWith(DRIVER_PREFIX) ? name.slice(DRIVER_PREFIX.length) : null;
 }
 
 /** Matches the names of drivers of clusters, in the language of LIKE. */

@@ -7,7 +7,7 @@ import { newSnapshotId, isSnapshotId } from '../identifiers.ts';
 import type { Sandbox } from '../sandbox.ts';
 import type { SandboxService } from '../sandbox-service.ts';
 import type { SandboxDriver, SnapshotDriver } from '../driver.ts';
-import { clusterDriverName, isClusterDriver, type SandboxCluster } from '../clusters/sandbox-cluster.ts';
+import { clusterDriverName, clusterOfDriver, type SandboxCluster } from '../clusters/sandbox-cluster.ts';
 import { OfflineDriver } from '../clusters/offline-driver.ts';
 import { offlineError } from '../clusters/cluster-drivers.ts';
 import { sandboxErrors } from '../../errors.ts';
@@ -128,8 +128,10 @@ export class SnapshotService {
         ? this.#context.driver
         : new OfflineDriver(clusterDriverName(cluster.id), () => offlineError(cluster.name));
     if (snapshot.node === node && snapshot.driver === driver.name && driver.snapshots !== undefined) return snapshot;
-    if ((await storage?.findFor(id, driver)) != null) return snapshot;
-    if (isClusterDriver(snapshot.driver) || (await storage?.find(id)) != null) throw unsupported(snapshot, driver);
+    const isReadable = storage !== null && (await storage.findFor(id, driver)) !== null;
+    if (isReadable) return snapshot;
+    const isArchived = storage !== null && (await storage.find(id)) !== null;
+    if (isArchived || clusterOfDriver(snapshot.driver) !== null) throw unsupported(snapshot, driver);
     const isCopiedLater = archives !== null && (cluster !== null || snapshot.driver === driver.name);
     const remedy = isCopiedLater
       ? 'it is not archived yet; try again, or see archive_error of the snapshot'
@@ -160,7 +162,9 @@ export class SnapshotService {
   /** After a start: forgets what the previous process did not complete of snapshots without files on this node. */
   async forgetUnfinished(): Promise<void> {
     for (const snapshot of await this.#repository.ofNode(this.#context.node, ['making', 'fork'])) {
-      if (isClusterDriver(snapshot.driver)) await this.release(snapshot);
+      if (clusterOfDriver(snapshot.driver) === null) continue;
+      await this.#context.storage?.streamed.fail(snapshot, 'the platform was restarted');
+      await this.release(snapshot);
     }
   }
 
@@ -168,7 +172,9 @@ export class SnapshotService {
   async reconcile(): Promise<void> {
     const { driver, node } = this.#context;
     if (driver.snapshots === undefined) return;
-    for (const { id } of await this.#repository.ofNode(node, ['making', 'fork'])) await this.#repository.remove(id);
+    for (const { id, driver: name } of await this.#repository.ofNode(node, ['making', 'fork'])) {
+      if (clusterOfDriver(name) === null) await this.#repository.remove(id); // the others may be new
+    }
     const known = await this.#repository.ofNode(node, ['ready', 'move', 'removed']);
     const ids = new Set(known.map(({ id }) => id));
     for (const id of await driver.snapshots.list()) if (!ids.has(id)) await driver.snapshots.remove(id);
@@ -256,7 +262,7 @@ export class SnapshotService {
   async #purge({ id, driver: name }: Pick<Snapshot, 'id' | 'driver'>): Promise<void> {
     const { driver, log } = this.#context;
     try {
-      if (!isClusterDriver(name)) {
+      if (clusterOfDriver(name) === null) {
         if (await this.#isNeeded(id)) return;
         await driver.snapshots?.remove(id);
       }
@@ -307,8 +313,9 @@ function assertCopyable({ status, startedAt }: Sandbox): void {
 }
 
 function unsupported({ driver: taken }: Snapshot, { name }: SandboxDriver): Error {
-  const reason = isClusterDriver(taken)
-    ? `it was taken in a cluster, and the driver ${name} does not read snapshots of pods; create the sandbox in a connected cluster`
-    : `it was taken by the driver ${taken}, whose snapshots ${name} does not read`;
+  const reason =
+    clusterOfDriver(taken) !== null
+      ? `it was taken in a cluster, and the driver ${name} does not read snapshots of pods; create the sandbox in a connected cluster`
+      : `it was taken by the driver ${taken}, whose snapshots ${name} does not read`;
   return sandboxErrors.SNAPSHOT_UNSUPPORTED({ details: { reason } });
 }
