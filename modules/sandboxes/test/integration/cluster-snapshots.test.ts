@@ -74,7 +74,7 @@ describeDialects<unknown>('snapshots of sandboxes in connected clusters', migrat
     await folder.remove();
   });
 
-  const kysely = (): Kysely<SandboxTables> => database().kysely as Kysely<SandboxTables>; // migrated with every module's tables
+  const kysely = (): Kysely<SandboxTables> => database().kysely; // migrated with every module's tables
   const create = (at: TestPlatform, fields: object = {}, options: CallOptions = {}) =>
     at.call('POST', '/api/sandboxes?wait_ms=10000', {
       caller: a.owner,
@@ -261,6 +261,25 @@ describeDialects<unknown>('snapshots of sandboxes in connected clusters', migrat
     await assertNothingStored();
     expect(pods.sandboxes.get(id)).toMatchObject({ paused: false });
     expect(await read(id)).toMatchObject({ status: 'running' });
+  });
+
+  it('are not taken for leftovers while they are being taken', async () => {
+    const [slow, quick] = [await running(), await running()];
+    const removed = await taken(quick);
+    let isSending = false;
+    const rest = Promise.withResolvers<void>();
+    pods.filesOf = async function* (id) {
+      isSending = true;
+      await rest.promise;
+      yield* chunksOf(`files of ${id}`);
+    };
+    const taking = take(slow);
+    await waitFor(() => isSending);
+    await a.call('DELETE', `/api/snapshots/${removed}`); // wakes the check for leftovers
+    await waitFor(async () => (await rows()).length === 1);
+    rest.resolve();
+    expect(await taking).toMatchObject({ status: 201 });
+    expect(await blobs.list()).toHaveLength(1);
   });
 
   it('do not exist when the platform is killed in between, whatever its last process does later', async () => {

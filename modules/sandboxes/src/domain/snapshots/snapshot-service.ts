@@ -122,23 +122,31 @@ export class SnapshotService {
     cluster: Pick<SandboxCluster, 'id' | 'name'> | null,
   ): Promise<Snapshot> {
     const snapshot = await this.get(workspaceUuid, id);
-    const { node, archives, storage } = this.#context;
+    const { node, archives, storage, driver: own } = this.#context;
     const driver: SandboxDriver =
-      cluster === null
-        ? this.#context.driver
-        : new OfflineDriver(clusterDriverName(cluster.id), () => offlineError(cluster.name));
-    if (snapshot.node === node && snapshot.driver === driver.name && driver.snapshots !== undefined) return snapshot;
+      cluster === null ? own : new OfflineDriver(clusterDriverName(cluster.id), () => offlineError(cluster.name));
+    const isOwn = snapshot.node === node && snapshot.driver === own.name;
+    if (cluster === null && isOwn) return snapshot;
     const isReadable = storage !== null && (await storage.findFor(id, driver)) !== null;
     if (isReadable) return snapshot;
-    const isArchived = storage !== null && (await storage.find(id)) !== null;
-    if (isArchived || clusterOfDriver(snapshot.driver) !== null) throw unsupported(snapshot, driver);
-    const isCopiedLater = archives !== null && (cluster !== null || snapshot.driver === driver.name);
-    const remedy = isCopiedLater
-      ? 'it is not archived yet; try again, or see archive_error of the snapshot'
-      : cluster === null
+    if (clusterOfDriver(snapshot.driver) !== null || cluster !== null) this.#assertReadable(snapshot, driver);
+    const remedy =
+      archives === null || snapshot.driver !== own.name
         ? `send the request to node ${snapshot.node}`
-        : `the cluster ${cluster.name} cannot read it there`;
+        : 'it is not archived yet; try again, or see archive_error of the snapshot';
     throw sandboxErrors.SNAPSHOT_ELSEWHERE({ details: { node: snapshot.node, remedy } });
+  }
+
+  /** Throws SNAPSHOT_UNSUPPORTED unless the driver could read an archive of the snapshot. */
+  #assertReadable({ driver: taken }: Snapshot, { name, snapshots, saves }: SandboxDriver): void {
+    const { archives, driver: own } = this.#context;
+    const format = taken === own.name && archives !== null ? own.snapshots?.archives?.format : undefined;
+    if (format !== undefined && format === (saves ?? snapshots?.archives)?.format) return;
+    const reason =
+      clusterOfDriver(taken) === null
+        ? `it was taken by the driver ${taken}, and ${name} reads only archives of pods`
+        : `it was taken in a cluster, and the driver ${name} does not read snapshots of pods; create the sandbox in a connected cluster`;
+    throw sandboxErrors.SNAPSHOT_UNSUPPORTED({ details: { reason } });
   }
 
   /** Number of copies waiting for a slot. */
@@ -310,12 +318,4 @@ export class SnapshotService {
 /** A sandbox that never ran has no files yet. */
 function assertCopyable({ status, startedAt }: Sandbox): void {
   if (status === 'creating' || startedAt === null) throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status } });
-}
-
-function unsupported({ driver: taken }: Snapshot, { name }: SandboxDriver): Error {
-  const reason =
-    clusterOfDriver(taken) !== null
-      ? `it was taken in a cluster, and the driver ${name} does not read snapshots of pods; create the sandbox in a connected cluster`
-      : `it was taken by the driver ${taken}, whose snapshots ${name} does not read`;
-  return sandboxErrors.SNAPSHOT_UNSUPPORTED({ details: { reason } });
 }
