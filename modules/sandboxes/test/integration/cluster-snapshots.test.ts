@@ -328,6 +328,7 @@ describeDialects<unknown>('snapshots of sandboxes in connected clusters', migrat
 
   it('need no driver of the node', async () => {
     own.a.setStatus({ available: false, reason: 'nothing here', install: null });
+    clusters.hangUp(home); // so that the next tunnel is the only one
     await a.close();
     await a.reopen();
     await dial('a');
