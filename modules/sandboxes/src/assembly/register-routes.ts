@@ -103,6 +103,7 @@ export async function registerRoutes(app: HttpApp, deps: RouteDeps): Promise<voi
     refuseElsewhere(scope, PREFIXES, context.holder);
     const snapshotRoutes = {
       service,
+      clusters,
       snapshots,
       volumes,
       mounts,
@@ -125,7 +126,7 @@ export async function registerRoutes(app: HttpApp, deps: RouteDeps): Promise<voi
     await registerVolumeFileRoutes(scope, deps.volumeFiles);
     for (const prefix of PREFIXES) {
       const sandboxFiles = { prefix, files, owner: SANDBOX_FILES };
-      registerSandboxRoutes(scope, { prefix, isolation, secrets, templates, clusters, ...snapshotRoutes });
+      registerSandboxRoutes(scope, { prefix, isolation, secrets, templates, ...snapshotRoutes });
       registerEgressRuleRoutes(scope, { prefix, context, service, secrets, images });
       registerSnapshotMakingRoutes(scope, { prefix, ...snapshotRoutes });
       registerTicketRoutes(scope, { prefix, service, tickets: deps.tickets });

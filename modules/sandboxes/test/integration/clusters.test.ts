@@ -164,7 +164,8 @@ describe('sandboxes in connected clusters', () => {
     await dial('b');
     const refusals = [
       [{ egress_allow: ['example.com'], network: 'egress' }, 'UNSUPPORTED_EGRESS'],
-      [{ on_drain: 'snapshot' }, 'SNAPSHOTS_UNAVAILABLE'],
+      [{ on_drain: 'snapshot' }, 'INVALID_FIELD'],
+      [{ on_drain: 'move' }, 'INVALID_FIELD'],
       [{ resources: { gpus: 1 } }, 'GPUS_UNAVAILABLE'],
       [{ on_node_lost: 'restore' }, 'RESTORE_UNAVAILABLE'],
       [{ isolation: 'gvisor' }, 'UNSUPPORTED_ISOLATION'],
