@@ -28,6 +28,7 @@ function startDispatcher({ workspaces, send, isLeased = true }: Starting) {
     return { bucketId, destination: 'all', workspaceUuid };
   });
   let events = 0;
+  const read = new Set<string>();
   const metadata = {
     forgetFailedNotifications: async () => 0,
     waitingDestinations: async ({ after, limit }: { after: Destination | null; limit: number }) =>
@@ -51,7 +52,11 @@ function startDispatcher({ workspaces, send, isLeased = true }: Starting) {
     deps: {
       metadata,
       clock,
-      quotaLimits: { shareOf: (workspaceUuid: string) => workspaceUuid.split('-')[0] ?? '' },
+      quotaLimits: {
+        readLimits: async (workspaceUuid: string) => void read.add(workspaceUuid),
+        shareOf: (workspaceUuid: string) =>
+          read.has(workspaceUuid) ? (workspaceUuid.split('-')[0] ?? '') : workspaceUuid,
+      },
       config: { regions: ['auto'], notifications: { keep_failed_days: 7 } },
       log: createLogger({ level: 'error', name: 'test' }),
     },
@@ -100,6 +105,22 @@ it('delivers to other workspaces while the receivers of one do not answer', asyn
   await dispatching.run(10);
   expect(dispatching.delivered.slice(-2).every((count) => count > 0)).toBe(true);
   expect(begun.size).toBe(16 + 2); // the lanes of a workspace, and the other ones
+  held.resolve();
+  await dispatching.close();
+});
+
+it('keeps lanes from an owner of several workspaces, also right after a start', async () => {
+  const held = Promise.withResolvers<void>();
+  const begun = new Set<number>();
+  const dispatching = startDispatcher({
+    workspaces: [...busyWorkspace, ...busyWorkspace.map(() => 'busy-1')],
+    send: async (bucketId) => {
+      begun.add(bucketId);
+      await held.promise;
+    },
+  });
+  await dispatching.run(10);
+  expect(begun.size).toBe(24); // the lanes of an owner
   held.resolve();
   await dispatching.close();
 });

@@ -57,7 +57,7 @@ export class NotificationDispatcher {
     this.#turns = new DeliveryTurns<Receiver>({
       waiting: (after, limit) => this.#waiting(after, limit),
       serve: (receiver, pass) => this.#serve(receiver, pass),
-      ownerOf: quotaLimits.shareOf,
+      owners: quotaLimits,
       onError: (error) => this.#logFailure('delivering notifications', error),
       clock,
     });
