@@ -44,6 +44,7 @@ function startDispatcher({ workspaces, send, isLeased = true }: Starting) {
         return { id: events, bucketId, destination, key: `key-${events}`, event: EVENT, createdAtMs: 0, attempts: 0 };
       }),
     forgetNotifications: async () => undefined,
+    forgetDestination: async () => 0,
   };
   const rule = { id: 'all', enabled: true, webhook: 'https://example.com/', events: [], prefix: '', suffix: '' };
   const stopping = new AbortController();
@@ -87,7 +88,7 @@ function startDispatcher({ workspaces, send, isLeased = true }: Starting) {
     await running;
   };
   const pause = (ms: number): Promise<void> => new Promise((done) => void clock.setTimer(done, ms));
-  return { run, close, pause, delivered };
+  return { run, close, pause, delivered, rule };
 }
 
 const busyWorkspace = Array.from({ length: 60 }, () => 'busy-0');
@@ -139,6 +140,18 @@ it('gives turns to the buckets that found no place among those that wait', async
   const dispatching = startDispatcher({ workspaces, send: () => dispatching.pause(3_000) });
   await dispatching.run(400);
   expect(dispatching.delivered.filter((count) => count === 0)).toEqual([]);
+  await dispatching.close();
+});
+
+it('stops in the middle of a pass when the rule is disabled', async () => {
+  const dispatching = startDispatcher({ workspaces: ['one-0'], send: () => dispatching.pause(500) });
+  await dispatching.run(3);
+  dispatching.rule.enabled = false;
+  await dispatching.run(1); // what was under way
+  const [before = 0] = dispatching.delivered;
+  await dispatching.run(3);
+  expect(before).toBeGreaterThan(0);
+  expect(dispatching.delivered).toEqual([before]);
   await dispatching.close();
 });
 
