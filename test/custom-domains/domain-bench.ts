@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { createHeldRights } from '@svc/access';
+import { createNameResolver } from '@svc/addresses';
 import { createHttpApp, createListener, createClientOfRequest, type HttpApp, type Listener } from '@svc/http';
 import { migrations } from '@svc/migrations';
 import {
   createAcmeAuthority,
-  createDnsResolver,
   createObjectStoreModule,
   objectStoreConfigSchema,
   openBlobStore,
@@ -85,7 +85,7 @@ export async function startDomainBench(options: DomainBenchOptions): Promise<Dom
     quotaLimits: unlimitedQuotas,
     replicaId: 'the one',
     webhooks: createWebhookSender({ allowedNetworks: [], timeoutMs: 1_000 }),
-    domainResolver: createDnsResolver({ servers: [options.nameServer], timeoutMs: 500 }),
+    domainResolver: createNameResolver({ servers: [options.nameServer], timeoutMs: 500 }),
     certificateAuthority: authorityOf(options, metadata, keyRing, clock),
     config,
     workspaceTraffic: unlimitedTraffic,

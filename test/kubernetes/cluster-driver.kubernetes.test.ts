@@ -18,7 +18,6 @@ const LACKS: readonly TestedCapability[] = [
   'mounts',
   'oom_survival',
   'process_limit',
-  'snapshots',
   'volumes',
 ];
 const REQUEST = { service: SANDBOXES_SERVICE, user: 'svc:sandboxes', role: 'sandboxes' };

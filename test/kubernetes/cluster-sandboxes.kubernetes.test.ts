@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { skippedTitle, temporaryFolder, waitFor, type TemporaryFolder } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -18,7 +18,13 @@ interface Sandbox {
   readonly status: string;
   readonly cluster: string | null;
   readonly driver: string;
+  readonly snapshot_id: string | null;
   readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+interface Snapshot {
+  readonly id: string;
+  readonly size_bytes: number;
 }
 
 interface Clusters {
@@ -87,6 +93,11 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await folder?.remove();
   });
 
+  /** Files of the storage for archives, finished or not. */
+  const archives = async (): Promise<readonly string[]> => {
+    const found = await readdir(join(folder.path, 'data/sandboxes/archives'), { recursive: true, withFileTypes: true });
+    return found.filter((each) => each.isFile()).map(({ name }) => name);
+  };
   const read = (id: string): Promise<Sandbox> => api.get<Sandbox>(`/api/containers/${id}`);
   const become = (id: string, status: string): Promise<unknown> =>
     waitFor(
@@ -178,11 +189,81 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     const wanted = { image: 'tiny', cluster: 'home' };
     const refused = (fields: object): Promise<unknown> => api.post('/api/containers', { ...wanted, ...fields });
     await expect(refused({ egress_allow: ['example.com'] })).rejects.toThrow('UNSUPPORTED_EGRESS');
-    await expect(refused({ on_drain: 'snapshot' })).rejects.toThrow('SNAPSHOTS_UNAVAILABLE');
+    await expect(refused({ on_drain: 'snapshot' })).rejects.toThrow(/400.*on_drain/);
     await expect(refused({ isolation: 'gvisor' })).rejects.toThrow('no RuntimeClass for gVisor');
+  });
+
+  it('keeps snapshots as archives, and makes sandboxes and forks from them', async () => {
+    const source = await create();
+    await run(source, 'echo one > /root/file; chown 7:8 /root/file; ln -s file /root/link; rm -rf /home');
+    const snapshot = await api.post<Snapshot>(`/api/containers/${source}/snapshots`, { name: 'first' });
+    expect(snapshot).toMatchObject({ name: 'first', sandbox_id: source, archived_at: expect.any(String) });
+    expect(snapshot.size_bytes).toBeGreaterThan(0);
+    expect(await archives()).toHaveLength(1);
+    await run(source, 'echo two > /root/file');
+    const forked = await api.post<{ containers: readonly Sandbox[] }>(`/api/containers/${source}/fork`);
+    const fork = forked.containers[0]?.id ?? '';
+    await become(fork, 'running');
+    expect(await read(fork)).toMatchObject({ cluster: 'home' });
+    expect(await run(fork, 'cat /root/file')).toBe('two\n');
+    await api.delete(`/api/containers/${source}`);
+    await vanish(source);
+    const made = await create({ image: undefined, snapshot_id: snapshot.id });
+    expect(await run(made, 'cat /root/link; stat -c %u:%g /root/file; test -e /home || echo gone')).toBe(
+      'one\n7:8\ngone\n',
+    );
+    await api.delete(`/api/snapshots/${snapshot.id}`);
+    await waitFor(async () => (await archives()).length === 0, { timeoutMs: BUSY_MS, description: 'no archive' });
+    for (const id of [fork, made]) await api.delete(`/api/containers/${id}`);
+    for (const id of [fork, made]) await vanish(id);
+  });
+
+  it('shows no half of a snapshot after it was killed in between, and continues the sandbox', async () => {
     const id = await create();
-    await expect(api.post(`/api/containers/${id}/snapshots`)).rejects.toThrow('SNAPSHOTS_UNAVAILABLE');
+    await run(id, 'head -c 300000000 /dev/urandom > /root/large; cksum < /root/large > /root/sum');
+    const taking = api.post(`/api/containers/${id}/snapshots`).then(
+      () => 'made',
+      () => 'cut off',
+    );
+    await waitFor(async () => (await archives()).length > 0, { intervalMs: 20, description: 'the first bytes' });
+    await platform.kill();
+    expect(await taking).toBe('cut off');
+    await agent?.stop();
+    await start();
+    connect();
+    const lists = async (): Promise<number> => (await api.get<{ count: number }>('/api/snapshots')).count;
+    expect(await lists()).toBe(0);
+    await waitFor(
+      () =>
+        run(id, 'cksum < /root/large | cmp - /root/sum && echo same').then(
+          (out) => out === 'same\n',
+          () => false,
+        ),
+      { timeoutMs: BUSY_MS, intervalMs: 200, description: 'the sandbox to run on' },
+    );
+    await waitFor(async () => (await archives()).length === 0, { timeoutMs: BUSY_MS, description: 'nothing left' });
+    expect(await lists()).toBe(0);
+    await run(id, 'rm /root/large');
+    const snapshot = await api.post<Snapshot>(`/api/containers/${id}/snapshots`);
+    await api.delete(`/api/snapshots/${snapshot.id}`);
     await api.delete(`/api/containers/${id}`);
+    await vanish(id);
+  });
+
+  it('gives a sandbox a new pod from its snapshot when the cluster has lost the pod', async () => {
+    const id = await create({ on_node_lost: 'restore' });
+    await run(id, 'echo kept > /root/file');
+    const snapshot = await api.post<Snapshot>(`/api/containers/${id}/snapshots`);
+    await kubernetes.kubectl('-n', namespace.name, 'delete', 'pod', '-l', `svc.dev/sandbox=${id}`, '--grace-period=0');
+    await waitFor(async () => (await read(id)).snapshot_id === snapshot.id, {
+      timeoutMs: BUSY_MS,
+      intervalMs: 200,
+      description: 'the restore',
+    });
+    await become(id, 'running');
+    expect(await run(id, 'cat /root/file')).toBe('kept\n');
+    await api.delete(`/api/containers/${id}`);
+    await api.delete(`/api/snapshots/${snapshot.id}`);
     await vanish(id);
   });
 

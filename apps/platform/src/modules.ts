@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Access, AuditLog, HeldRights } from '@svc/access';
 import type { AccountsModule } from '@svc/accounts';
+import { createNameResolver } from '@svc/addresses';
 import {
   createClustersModule,
   createDisabledClustersModule,
@@ -14,7 +15,6 @@ import type { ClientOfRequest, Forwarding, ServiceModule } from '@svc/http';
 import {
   createAcmeAuthority,
   createDisabledObjectStoreModule,
-  createDnsResolver,
   createObjectStoreModule,
   loadInstallationKey,
   openBlobStore,
@@ -54,6 +54,9 @@ const DEPLOY_FOLDER = fileURLToPath(new URL('../../../deploy', import.meta.url))
 
 /** Of the engine's keys, after the prefix of the store. */
 const ARCHIVES_PREFIX = 'sandbox-archives/';
+
+/** Of the embedded engine, in the folder of the module. */
+const ARCHIVES_FOLDER = 'archives';
 
 /** The services, in the order in which they start. */
 export interface ServiceModules {
@@ -156,7 +159,7 @@ async function createObjectStore(deps: ServiceModulesDeps): Promise<ObjectStoreM
     installationKey: await loadInstallationKey(metadata, keys.local, keys.master.current),
     keyRing,
     quotaLimits,
-    domainResolver: createDnsResolver({ servers: customDomains.resolvers }),
+    domainResolver: createNameResolver({ servers: customDomains.resolvers }),
     replicaId: deps.replica.id,
     sharesDatabase: deps.databases.main.dialect === 'postgres',
     webhooks: createWebhookSender({
@@ -223,7 +226,7 @@ async function createSandboxes(
     previewKey: () => loadPreviewKey(deps.secrets, folder),
     sshHostKey: (create) => loadSshHostKey(deps.secrets, create),
     disk: config.sandboxes.driver === 'local' ? deps.disk : diskForRows(deps),
-    archives: await openArchives(deps),
+    ...(await openArchives(deps)),
     buckets,
     clusters: clusters?.sandboxTunnels ?? null,
     apiKeys: deps.accounts.apiKeys,
@@ -234,13 +237,30 @@ async function createSandboxes(
   });
 }
 
-/** Under a prefix of their own, which no bucket reaches. Null if there are no replicas that could share them. */
-async function openArchives({ config, databases }: ServiceModulesDeps): Promise<BlobStore | null> {
+/**
+ * Storage that no bucket reaches: under a prefix of the engine, or in a folder if this replica is the only one. Null if there
+ * are replicas that could not share it.
+ */
+async function openArchives(
+  deps: ServiceModulesDeps,
+): Promise<{ archives: BlobStore | null; archivesAreShared?: boolean; archivesAreOnDisk?: boolean }> {
+  const { config, databases, folder, disk } = deps;
   const { engine, s3 } = config.object_store;
-  if (!config.sandboxes.archive_snapshots || engine !== 's3' || databases.main.dialect !== 'postgres') return null;
+  const hasReplicas = databases.main.dialect === 'postgres';
+  if (hasReplicas && engine !== 's3') return { archives: null };
   const root = s3.prefix === '' || s3.prefix.endsWith('/') ? s3.prefix : `${s3.prefix}/`;
   const settings = { ...config.object_store, s3: { ...s3, prefix: `${root}${ARCHIVES_PREFIX}` } };
-  return openBlobStore(settings, { folder: '', random: randomBytes, clock: systemClock });
+  const parts = {
+    folder: join(folder.path, 'sandboxes', ARCHIVES_FOLDER),
+    random: randomBytes,
+    clock: systemClock,
+    disk,
+  };
+  return {
+    archives: await openBlobStore(settings, parts),
+    archivesAreShared: hasReplicas && config.sandboxes.archive_snapshots,
+    archivesAreOnDisk: engine === 'embedded',
+  };
 }
 
 /** Every replica is a node for sandboxes. */

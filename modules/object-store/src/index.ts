@@ -1,7 +1,6 @@
 export { storeQuotas } from './quotas.ts';
 export { createAcmeAuthority, type AcmeAuthorityOptions } from './adapters/acme/acme-authority.ts';
 export { objectStoreConfigSchema, type ObjectStoreConfig } from './config.ts';
-export { createDnsResolver, type DnsResolverOptions } from './adapters/dns/resolver.ts';
 export { CrcKernel } from './domain/checksums/crc-kernel.ts';
 export { copyBlobs, type CopyReport } from './domain/backup/copy-blobs.ts';
 export { normalizeHostname } from './domain/custom-domains/hostname.ts';

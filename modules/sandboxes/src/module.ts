@@ -144,11 +144,12 @@ async function assembleBase(deps: SandboxesDependencies) {
   const { node, nodes, quotaLimits } = deps;
   const places = createPlaces(driver, quotaLimits, deps.traffic ?? unlimitedTraffic, deps.metrics);
   const random = systemRandom;
-  const archives = createArchives(deps, database, driver, clock);
-  const clusterPart = createClusterPart(deps, database.kysely, catalog, driver, registry);
+  const storage = createArchives(deps, database, driver, clock);
+  const archives = deps.archivesAreShared === false ? null : storage;
+  const clusterPart = createClusterPart(deps, database, catalog, driver, registry);
   const { drivers, choice: clusterChoice } = clusterPart;
   const shared = { repository, driver, drivers, clusterChoice, clock, random, quotaLimits, log };
-  const given = { ...shared, node, nodes, disk, places, archives };
+  const given = { ...shared, node, nodes, disk, places, archives, storage };
   const { rules, ...secretPart } = createSecretPart(database.kysely, deps.keyWrapper, given);
   const { context, supervisor } = createContext({ ...given, rules });
   const parts = { ...secretPart, clusterPart, registryPart, mounts, mountServer };
@@ -227,6 +228,7 @@ async function assemble(deps: SandboxesDependencies) {
   let draining: Promise<void> | undefined;
   const drain = async (): Promise<void> => {
     events.endStreams();
+    context.storage?.streamed.close();
     await closeConnections();
   };
   return {
@@ -265,6 +267,8 @@ async function start(services: Services, log: Logger, signal: AbortSignal): Prom
   services.events.follow({ events: services.databaseEvents, watch, repository });
   services.lostNodes.start(); // concerns records, also if no sandbox can run here
   await services.nodePart.join(services.databaseEvents);
+  await context.storage?.recover();
+  await services.snapshots.forgetUnfinished();
   services.clusterPart.start(services.databaseEvents, context, supervisor, services);
   await images.open();
   const status = await driver.open(signal);
@@ -273,6 +277,7 @@ async function start(services: Services, log: Logger, signal: AbortSignal): Prom
     // Those of clusters need no driver of this node.
     const { sweeper, events, usage, hub, webhooks } = services;
     for (const each of [sweeper, events, usage, hub, webhooks]) each.start();
+    context.storage?.start();
     return;
   }
   signal.throwIfAborted();
@@ -303,7 +308,7 @@ async function start(services: Services, log: Logger, signal: AbortSignal): Prom
     services.webhooks,
   ])
     each.start();
-  context.archives?.start();
+  context.storage?.start();
 }
 
 /** Order matters: requests first, then observers, running work, and what they all depend on. */
@@ -312,15 +317,11 @@ async function close(services: Services): Promise<void> {
   await services.drain();
   await services.templatePart.close();
   await context.rules.close();
-  await services.usage.close();
-  await services.sweeper.close();
-  await services.lostNodes.close();
-  await services.nodePart.close();
-  await services.diskGuard.close();
-  await services.clusterPart.close();
+  // Both wait for clusters that do not answer, until these are disconnected.
+  await Promise.all([services.usage.close(), services.sweeper.close(), disconnect(services)]);
   await services.pool.close();
   await services.boots.close();
-  await context.archives?.close(); // a start that waits for one continues after the next start of the platform
+  await context.storage?.close(); // a start that waits for one continues after the next start of the platform
   await services.service.close();
   await services.supervisor.close();
   await context.queue.idle();
@@ -332,6 +333,13 @@ async function close(services: Services): Promise<void> {
   services.mountServer.close();
   await services.registryPart.close();
   await services.images.close();
+}
+
+async function disconnect({ lostNodes, nodePart, diskGuard, clusterPart }: Services): Promise<void> {
+  await lostNodes.close();
+  await nodePart.close();
+  await diskGuard.close();
+  await clusterPart.close();
 }
 
 function observe(

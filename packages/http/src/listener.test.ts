@@ -87,12 +87,16 @@ describe('slow clients', () => {
     await waitFor(() => listener.connectionCount() === 0);
   });
 
-  it('that drip a body are cut, however regularly a byte comes', async () => {
+  it.each([
+    ['a byte', 'Content-Length: 1000000\r\n\r\n', '.'],
+    ['a digit of the length of a chunk', 'Transfer-Encoding: chunked\r\n\r\n', '0'],
+    ['a byte that was asked for', 'Expect: 100-continue\r\nContent-Length: 1000000\r\n\r\n', '.'],
+  ])('that drip a body are cut, however regularly there comes %s', async (_what, headers, dripped) => {
     const requests = held();
     const limits = { minBodyBytesPerSecond: 1_000, bodyRateWindowMs: 100 };
     const { port } = await start({ handler: requests.handler, limits });
-    const socket = await dial(port, 'PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n');
-    const dripping = setInterval(() => socket.write('.'), 5);
+    const socket = await dial(port, `PUT / HTTP/1.1\r\nHost: a\r\n${headers}`);
+    const dripping = setInterval(() => socket.write(dripped), 5);
     const { request } = await requests.next();
     await expect(buffer(request)).rejects.toThrow(/aborted|Premature close/);
     clearInterval(dripping);

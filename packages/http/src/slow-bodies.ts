@@ -45,8 +45,9 @@ function isWaitingForBody(request: IncomingMessage, isAnswered: boolean): boolea
   if (request.complete || isAnswered || request.destroyed) return false;
   const announcesBody =
     request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
-  // A client that awaits `100 Continue` is right to send nothing. If bytes are unread, or the handler has not started to
-  // read, our side is slow.
-  const isRead = request.readableDidRead && request.readableLength === 0;
-  return announcesBody && request.headers.expect === undefined && isRead;
+  // If bytes are unread, or the handler has not started to read, our side is slow. A client that awaits `100 Continue` is
+  // right to send nothing, until it has sent something.
+  const { readableDidRead: hasBegun, readableFlowing, readableLength } = request;
+  const isRead = (readableFlowing !== null || request.listenerCount('readable') > 0) && readableLength === 0;
+  return announcesBody && isRead && (hasBegun || request.headers.expect === undefined);
 }

@@ -1,3 +1,10 @@
+export {
+  DeliveryTurns,
+  type DeliveryOutcome,
+  type DeliveryPass,
+  type DeliveryTurnsOptions,
+  type WaitingReceiver,
+} from './delivery-turns.ts';
 export { retryDelayMs } from './retry-delay.ts';
 export { newWebhookSecret, signatureHeaders, type SignedMessage } from './signature.ts';
 export {

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { startWebhookReceiver } from '@svc/testing';
+import { readFile } from 'node:fs/promises';
+import { createNameResolver } from '@svc/addresses';
+import { startNameServer, startWebhookReceiver, waitFor } from '@svc/testing';
 import { expect, it } from 'vitest';
 import { createWebhookSender, WebhookFailure } from './webhook-sender.ts';
 
@@ -61,4 +63,60 @@ it('fails if the receiver switches protocols', async () => {
   } finally {
     await new Promise((resolve) => server.close(resolve));
   }
+});
+
+/** Names of receivers on a real name server, which never answers for `silent.test`. */
+async function startNamed({ timeoutMs = 60_000, queryMs = 60_000 } = {}) {
+  const resources = new AsyncDisposableStack();
+  const receiver = resources.adopt(await startWebhookReceiver((body) => body), (each) => each.close());
+  const server = resources.adopt(
+    await startNameServer({
+      'hook.test': ['127.0.0.1'],
+      'mixed.test': ['10.0.0.1', '127.0.0.1', 'fd00::1'],
+      'inside.test': ['10.0.0.1', '169.254.169.254', 'fd00::1'],
+      'mapped.test': ['::ffff:a00:1'],
+      'silent.test': 'silent',
+    }),
+    (each) => each.close(),
+  );
+  const resolver = createNameResolver({ servers: [server.address], timeoutMs: queryMs });
+  const sender = createWebhookSender({ allowedNetworks: ['127.0.0.0/8'], timeoutMs, resolver });
+  const send = (host: string, until = signal) =>
+    sender.send({ url: receiver.url.replace('127.0.0.1', host), headers: {}, body: host }, until);
+  return { receiver, send, asked: server.asked, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+}
+
+it('connects to the allowed addresses of a name, and to no others', async () => {
+  await using named = await startNamed();
+  const { receiver, send } = named;
+  expect(await send('hook.test')).toEqual({ status: 200 });
+  expect(await send('mixed.test')).toEqual({ status: 200 });
+  for (const host of ['inside.test', 'mapped.test']) {
+    await expect(send(host)).rejects.toThrow('the webhook leads to an address that is not public');
+  }
+  await expect(send('gone.test')).rejects.toThrow('the host gone.test does not exist');
+  expect(receiver.received.map(({ body }) => body)).toEqual(['hook.test', 'mixed.test']);
+});
+
+it('keeps no file work waiting while the name server does not answer', async () => {
+  await using named = await startNamed();
+  const stopping = new AbortController();
+  const sending = Array.from({ length: 16 }, () => named.send('silent.test', stopping.signal));
+  const settled = Promise.allSettled(sending);
+  await waitFor(() => named.asked.length >= sending.length);
+  await readFile(new URL(import.meta.url)); // in the threads that getaddrinfo would keep
+  expect(process.getActiveResourcesInfo()).not.toContain('GetAddrInfoReqWrap');
+  stopping.abort();
+  expect((await settled).filter(({ status }) => status === 'fulfilled')).toEqual([]);
+});
+
+it('fails if the name server does not answer', async () => {
+  await using named = await startNamed({ queryMs: 100 });
+  const late = 'the name servers did not answer for silent.test (ETIMEOUT)';
+  await expect(named.send('silent.test')).rejects.toThrow(late);
+});
+
+it('gives up at its own timeout while the name server does not answer', async () => {
+  await using named = await startNamed({ timeoutMs: 50 });
+  await expect(named.send('silent.test')).rejects.toThrow('no answer in time');
 });

@@ -1,8 +1,7 @@
-import { lookup } from 'node:dns';
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { publicAddresses, type PublicAddresses } from '@svc/addresses';
+import { createNameResolver, publicAddresses, type NameResolver, type PublicAddresses } from '@svc/addresses';
 import { failUnanswered } from '@svc/runtime';
 
 /** A request to a receiver. */
@@ -40,14 +39,21 @@ export interface WebhookSenderOptions {
   allowedNetworks: readonly string[];
   /** Timeout of the whole exchange. */
   timeoutMs: number;
+  /** Resolves receivers. Defaults to the hosts file and name servers of the system. */
+  resolver?: Pick<NameResolver, 'hostAddresses'>;
 }
 
 /** Limit on the response, which is discarded; a longer one ends the connection. */
 const MOST_ANSWER_BYTES = 64 * 1024;
 
 /** Creates a sender that connects only to public addresses and the allowed networks, checked when it connects. */
-export function createWebhookSender({ allowedNetworks, timeoutMs }: WebhookSenderOptions): WebhookSender {
+export function createWebhookSender({
+  allowedNetworks,
+  timeoutMs,
+  resolver = createNameResolver(),
+}: WebhookSenderOptions): WebhookSender {
   const targets = publicAddresses(allowedNetworks);
+  const lookup = checkedLookup(resolver, targets);
   return {
     objection: (url) => objectionTo(url, targets),
     send: async (webhook, signal) => {
@@ -55,7 +61,7 @@ export function createWebhookSender({ allowedNetworks, timeoutMs }: WebhookSende
       if (objection !== null) throw new WebhookFailure(objection);
       const ends = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
       try {
-        return await exchange(webhook, targets, ends);
+        return await exchange(webhook, lookup, ends);
       } catch (error) {
         if (error instanceof WebhookFailure) throw error;
         throw new WebhookFailure(ends.aborted ? 'no answer in time' : codeOf(error), { cause: error });
@@ -75,13 +81,13 @@ function objectionTo(text: string, targets: PublicAddresses): string | null {
 
 const NOT_PUBLIC = 'the webhook leads to an address that is not public';
 
-function exchange({ url: text, headers, body }: Webhook, targets: PublicAddresses, signal: AbortSignal) {
+function exchange({ url: text, headers, body }: Webhook, lookup: LookupFunction, signal: AbortSignal) {
   const url = new URL(text);
   const settings: RequestOptions = {
     method: 'POST',
     agent: false, // a new connection each time, so the address is checked again
     signal,
-    lookup: checkedLookup(targets),
+    lookup,
     headers: { 'user-agent': 'svc', ...headers, 'content-length': Buffer.byteLength(body) },
   };
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
@@ -99,18 +105,42 @@ function exchange({ url: text, headers, body }: Webhook, targets: PublicAddresse
   });
 }
 
-/** Resolves only to allowed addresses; a name with both kinds keeps its allowed ones. */
-function checkedLookup(targets: PublicAddresses): LookupFunction {
-  return (hostname, options, done) => {
-    lookup(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error !== null) return done(error, '', 0);
-      const usable = addresses.filter(({ address }) => targets.allows(address));
-      const [first] = usable;
-      if (first === undefined) return done(new WebhookFailure(NOT_PUBLIC), '', 0);
-      if (options.all === true) done(null, usable);
-      else done(null, first.address, first.family);
-    });
+/**
+ * Resolves only to allowed addresses; a name with both kinds keeps its allowed ones. The connection is made to what this
+ * returns, so a later answer of the name server changes nothing.
+ */
+function checkedLookup(resolver: Pick<NameResolver, 'hostAddresses'>, targets: PublicAddresses): LookupFunction {
+  return (hostname, options, reply) => {
+    usableAddresses(resolver, targets, hostname).then(
+      ([first, ...others]) => {
+        if (options.all === true) reply(null, [first, ...others]);
+        else reply(null, first.address, first.family);
+      },
+      (error: Error) => reply(error, '', 0),
+    );
   };
+}
+
+interface HostAddress {
+  readonly address: string;
+  readonly family: number;
+}
+
+/** Throws `WebhookFailure` if there are none. */
+async function usableAddresses(
+  resolver: Pick<NameResolver, 'hostAddresses'>,
+  targets: PublicAddresses,
+  host: string,
+): Promise<[HostAddress, ...HostAddress[]]> {
+  const found = await resolver.hostAddresses(host).catch((cause: unknown) => {
+    throw new WebhookFailure(`the name servers did not answer for ${host} (${codeOf(cause)})`, { cause });
+  });
+  if (found.length === 0) throw new WebhookFailure(`the host ${host} does not exist`);
+  const [first, ...others] = found
+    .filter((address) => targets.allows(address))
+    .map((address) => ({ address, family: isIP(address) }));
+  if (first === undefined) throw new WebhookFailure(NOT_PUBLIC);
+  return [first, ...others];
 }
 
 /** Drains the response up to the limit, so that a receiver with a long response is not cut off. */

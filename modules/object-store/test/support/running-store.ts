@@ -17,7 +17,6 @@ import type { FileSystem } from '../../src/adapters/engines/embedded/file-system
 import { openSqliteMetadataStore } from '../../src/store/sqlite/store.ts';
 import { createObjectStoreModule, type ObjectStoreModule } from '../../src/module.ts';
 import type { BlobStore } from '../../src/domain/ports/blob-store.ts';
-import { createDnsResolver } from '../../src/adapters/dns/resolver.ts';
 import type { CertificateAuthority, DomainResolver } from '../../src/domain/ports/custom-domains.ts';
 import type { MakerRights } from '../../src/domain/ports/maker-rights.ts';
 import type { MetadataStore } from '../../src/domain/ports/metadata-store.ts';
@@ -25,6 +24,7 @@ import type { KeyMaker, KeyPermission } from '../../src/domain/ports/records.ts'
 import { SecretBox } from '../../src/domain/secrets/secret-box.ts';
 import { KeyRing } from '../../src/domain/secrets/key-ring.ts';
 import { createWebhookSender } from '@svc/webhooks';
+import { createNameResolver } from '@svc/addresses';
 import { createIdentifiers } from '../../src/domain/identifiers.ts';
 
 export interface TestKey {
@@ -132,7 +132,7 @@ export async function startStore(folder: string, options: RunningStoreOptions = 
     workspaceTraffic: options.workspaceTraffic ?? unlimitedTraffic,
     disk,
     config,
-    domainResolver: options.domainResolver ?? createDnsResolver({ servers: ['127.0.0.1:1'], timeoutMs: 100 }),
+    domainResolver: options.domainResolver ?? createNameResolver({ servers: ['127.0.0.1:1'], timeoutMs: 100 }),
     certificateAuthority: options.certificateAuthority?.(metadata, keyRing) ?? null,
     log,
     metrics: createMetrics(),

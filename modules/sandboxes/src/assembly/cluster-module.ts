@@ -1,13 +1,13 @@
 import type { HttpApp } from '@svc/http';
 import { backgroundClock, systemRandom } from '@svc/runtime';
-import { EventWorker, type DatabaseEvents } from '@svc/sql';
-import type { Kysely } from 'kysely';
+import { EventWorker, type Database, type DatabaseEvents } from '@svc/sql';
 import { createTunnelConnector } from '../adapters/drivers/kubernetes/tunnel-connector.ts';
 import type { PlatformRegistry } from '../adapters/images/platform-registry.ts';
 import type { Boots } from '../domain/boots.ts';
 import { ClusterChoice } from '../domain/clusters/choose-cluster.ts';
 import { ClusterDrivers } from '../domain/clusters/cluster-drivers.ts';
 import { ClusterKeeper } from '../domain/clusters/cluster-keeper.ts';
+import { ClusterRestorer } from '../domain/clusters/cluster-restorer.ts';
 import { ClusterRights, RIGHT_REVOKED } from '../domain/clusters/cluster-rights.ts';
 import type { SandboxContext } from '../domain/context.ts';
 import type { SandboxDriver } from '../domain/driver.ts';
@@ -17,6 +17,7 @@ import type { Supervisor } from '../domain/supervisor.ts';
 import { registerClusterRoutes } from '../routes/cluster-routes.ts';
 import { CLUSTER_START_CHANNEL } from '../store/channels.ts';
 import { createClusterReports } from '../store/cluster-reports.ts';
+import { createSandboxMoves } from '../store/sandbox-moves.ts';
 import type { SandboxTables } from '../store/tables.ts';
 import type { SandboxesDependencies } from './dependencies.ts';
 
@@ -37,15 +38,15 @@ export interface ClusterPart {
 
 export function createClusterPart(
   deps: SandboxesDependencies,
-  kysely: Kysely<SandboxTables>,
+  database: Database<SandboxTables>,
   catalog: ImageCatalog,
   driver: SandboxDriver,
   registry: PlatformRegistry,
 ): ClusterPart {
   const { clusters = null, access, log } = deps;
-  const reports = createClusterReports(kysely);
+  const reports = createClusterReports(database.kysely);
   const drivers = new ClusterDrivers(driver, clusters);
-  const choice = new ClusterChoice({ access, clusters, reports });
+  const choice = new ClusterChoice({ access, clusters, reports, keepsSnapshots: (deps.archives ?? null) !== null });
   let running: { readonly keeper: ClusterKeeper; readonly worker: EventWorker } | null = null;
   return {
     drivers,
@@ -63,7 +64,10 @@ export function createClusterPart(
       const stop: ConstructorParameters<typeof ClusterRights>[0]['stop'] = ({ workspaceUuid, id }) =>
         service.stop(workspaceUuid, id, RIGHT_REVOKED);
       const rights = new ClusterRights({ access, rights: deps.rights, drivers, clock, stop, log });
-      const keeper = new ClusterKeeper({ context, clusters, connector, reports, service, boots, supervisor, rights });
+      const moves = createSandboxMoves(database, { clock });
+      const restorer = new ClusterRestorer({ context, moves, service, boots });
+      const parts = { service, boots, supervisor, rights, restorer };
+      const keeper = new ClusterKeeper({ context, clusters, connector, reports, ...parts });
       const worker = new EventWorker({
         events,
         channel: CLUSTER_START_CHANNEL,

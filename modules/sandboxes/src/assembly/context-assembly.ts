@@ -23,6 +23,7 @@ type Given = Pick<
   | 'places'
   | 'rules'
   | 'archives'
+  | 'storage'
 >;
 
 /**

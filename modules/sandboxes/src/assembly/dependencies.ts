@@ -66,10 +66,14 @@ export interface SandboxesDependencies {
   /** Free space on the data folder's disk, minus the reserve. Defaults to unlimited. */
   readonly disk?: DiskSpace;
   /**
-   * Storage for copies of snapshots that all nodes reach and no tenant does; the module closes it. Absent or null:
-   * sandboxes are created from a snapshot only on its own node.
+   * Storage for copies of snapshots that no tenant reaches; the module closes it. Absent or null: sandboxes are created from
+   * a snapshot only on its own node, and those of clusters have no snapshots.
    */
   readonly archives?: ArchiveBlobs | null;
+  /** False: only this node reaches `archives`, and there is no other. True by default. */
+  readonly archivesAreShared?: boolean;
+  /** Whether `archives` takes room on the disk of this machine. False by default. */
+  readonly archivesAreOnDisk?: boolean;
   /** The buckets that sandboxes can mount. Absent or null: the object store is disabled. */
   readonly buckets?: ServedBuckets | null;
   /** Clusters whose agents dial out to this installation. Absent or null: clusters are disabled. */

@@ -123,7 +123,7 @@ export function createE2bPart({
         scope.addHook('onRequest', admission.refuseElsewhere);
         scope.addHook('preHandler', admission.wake);
         const limitsEgress = context.driver.limitsEgress === true;
-        const addressed = { access, traffic, hostDomain, clock, context };
+        const addressed = { access, traffic, hostDomain, clock, context, clusters: context.clusterChoice };
         const control = { ...deps, ...addressed, limitsEgress, secretNames, prefix: CONTROL_PREFIX };
         registerControlRoutes(scope, control);
         registerLifecycleRoutes(scope, control);

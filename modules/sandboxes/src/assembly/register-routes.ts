@@ -47,7 +47,7 @@ import { registerTemplateRoutes } from '../routes/template-routes.ts';
 import { registerTicketRoutes } from '../routes/ticket-routes.ts';
 import { registerVolumeFileRoutes } from '../routes/volume-file-routes.ts';
 import { registerVolumeRoutes } from '../routes/volume-routes.ts';
-import { registerWebhookRoutes } from '../routes/webhook-routes.ts';
+import { registerWebhookRoutes, WEBHOOK_ATTEMPTS_PER_MINUTE } from '../routes/webhook-routes.ts';
 import { registerWatchRoutes, WatchCounts } from '../routes/watch-routes.ts';
 
 /** Sandboxes are served under both names; `containers` is the older one. */
@@ -103,6 +103,7 @@ export async function registerRoutes(app: HttpApp, deps: RouteDeps): Promise<voi
     refuseElsewhere(scope, PREFIXES, context.holder);
     const snapshotRoutes = {
       service,
+      clusters,
       snapshots,
       volumes,
       mounts,
@@ -116,12 +117,16 @@ export async function registerRoutes(app: HttpApp, deps: RouteDeps): Promise<voi
     registerSecretRoutes(scope, secrets);
     clusterPart.registerRoutes(scope);
     registerVolumeRoutes(scope, { volumes, createLimiter });
-    registerWebhookRoutes(scope, deps.webhooks.service, config.webhooks.timeout_seconds);
+    registerWebhookRoutes(scope, {
+      webhooks: deps.webhooks.service,
+      timeoutSeconds: config.webhooks.timeout_seconds,
+      attemptLimiter: perMinute(WEBHOOK_ATTEMPTS_PER_MINUTE, clock, deps.replicas),
+    });
     await registerTemplateRoutes(scope, { templates, config, createLimiter });
     await registerVolumeFileRoutes(scope, deps.volumeFiles);
     for (const prefix of PREFIXES) {
       const sandboxFiles = { prefix, files, owner: SANDBOX_FILES };
-      registerSandboxRoutes(scope, { prefix, isolation, secrets, templates, clusters, ...snapshotRoutes });
+      registerSandboxRoutes(scope, { prefix, isolation, secrets, templates, ...snapshotRoutes });
       registerEgressRuleRoutes(scope, { prefix, context, service, secrets, images });
       registerSnapshotMakingRoutes(scope, { prefix, ...snapshotRoutes });
       registerTicketRoutes(scope, { prefix, service, tickets: deps.tickets });

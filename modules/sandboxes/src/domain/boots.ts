@@ -14,6 +14,9 @@ import type { Sandbox, SandboxFault } from './sandbox.ts';
 export const BOOT_LIMIT_MS = 100_000;
 /** Slow enough for any engine: 8 MiB/s. */
 const ARCHIVE_BYTES_PER_MS = 8 * 1024;
+/** Clusters may be behind slow links: 256 KiB/s, of what is still compressed here. */
+const CLUSTER_BYTES_PER_MS = 256;
+const MAX_CLUSTER_LIMIT_MS = 4 * 3_600_000;
 
 type BootSpec = SandboxSpec & Pick<Sandbox, 'startedAt' | 'workspaceUuid' | 'cluster'>;
 
@@ -92,7 +95,7 @@ export class Boots {
     const { clock, log } = this.#context;
     const startedAtMs = clock.nowMs();
     const download = await this.#findDownload(sandbox).catch(() => undefined); // the start reports it
-    const limitMs = BOOT_LIMIT_MS + (download?.sizeBytes ?? 0) / ARCHIVE_BYTES_PER_MS;
+    const limitMs = BOOT_LIMIT_MS + transferLimitMs(sandbox, download?.sizeBytes ?? 0);
     // A start that a platform shutdown interrupted has already used part of its time.
     const leftMs = Math.max(0, Date.parse(sandbox.lastActivityAt) + limitMs - startedAtMs);
     const cancelTimer = clock.setTimer(() => controller.abort(new TimedOut()), leftMs);
@@ -184,29 +187,34 @@ export class Boots {
     return driver.connect(spec.id, signal);
   }
 
-  /** A snapshot of another node comes from its archive. */
+  /** A snapshot that is not on this node comes from its archive. */
   async #create(spec: BootSpec, signal: AbortSignal, place: StartPlace): Promise<void> {
-    const { drivers, archives, disk } = this.#context;
+    const { drivers, storage, disk } = this.#context;
     const driver = drivers.of(spec);
     const archive = await this.#findArchive(spec);
-    if (archives === null || archive === null) return driver.create(spec, signal, place);
+    if (storage === null || archive === null) return driver.create(spec, signal, place);
     if (await driver.isCreated(spec.id)) return;
-    await assertDiskRoom(disk, archive.sizeBytes);
-    await archives.create(spec, archive, signal, place);
+    if (spec.cluster === null) await assertDiskRoom(disk, archive.sizeBytes);
+    await storage.create(driver, spec, archive, signal, place);
   }
 
   /** What the start has to fetch from the engine: a snapshot, or the image of a template. */
-  async #findDownload({ snapshotId, template, startedAt }: Sandbox): Promise<Archive | null> {
-    if (snapshotId !== null) return this.#findArchive({ snapshotId, startedAt });
+  async #findDownload(sandbox: Sandbox): Promise<Archive | null> {
+    const { snapshotId, template, startedAt } = sandbox;
+    if (snapshotId !== null) return this.#findArchive(sandbox);
     if (template === null || startedAt !== null) return null;
     return (await this.#context.archives?.images.missing(template.digest)) ?? null;
   }
 
-  async #findArchive({ snapshotId, startedAt }: Pick<BootSpec, 'snapshotId' | 'startedAt'>): Promise<Archive | null> {
-    const { archives, node } = this.#context;
-    if (archives === null || typeof snapshotId !== 'string' || startedAt !== null) return null;
-    const archive = await archives.find(snapshotId);
-    return archive?.node === node ? null : archive;
+  async #findArchive(spec: Pick<BootSpec, 'id' | 'workspaceUuid' | 'cluster' | 'snapshotId' | 'startedAt'>) {
+    const { storage, node, drivers } = this.#context;
+    const { snapshotId, startedAt } = spec;
+    if (storage === null || typeof snapshotId !== 'string' || startedAt !== null) return null;
+    const driver = drivers.of(spec);
+    const archive = await storage.findFor(snapshotId, driver);
+    if (archive?.node !== node || driver.snapshots === undefined) return archive;
+    // Its own driver has the files, unless they were streamed.
+    return (await driver.snapshots.sizeBytes({ snapshot: snapshotId })) > 0 ? null : archive;
   }
 
   /** Returns null if the sandbox must be restarted on its existing disk. */
@@ -243,6 +251,11 @@ export class Boots {
         log.error({ err: cause, sandbox: sandbox.id }, 'a failed sandbox could not be cleaned up');
       });
   }
+}
+
+function transferLimitMs({ cluster }: Pick<Sandbox, 'cluster'>, sizeBytes: number): number {
+  if (cluster === null) return sizeBytes / ARCHIVE_BYTES_PER_MS;
+  return Math.min(MAX_CLUSTER_LIMIT_MS, sizeBytes / CLUSTER_BYTES_PER_MS);
 }
 
 /** Starts the command of the template in the background. It keeps running like any process, and is in the list of them. */

@@ -37,6 +37,8 @@ export interface SandboxContext {
   readonly drain: DrainState;
   /** Copies of snapshots that all nodes reach; null if there is no storage for them. */
   readonly archives: SnapshotArchives | null;
+  /** The same, or storage that only this node reaches if there are no others; null if there is none. */
+  readonly storage: SnapshotArchives | null;
   /** Applies the rules for secrets of running sandboxes. */
   readonly rules: RuleKeeper;
   readonly log: Logger;

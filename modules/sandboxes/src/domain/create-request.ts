@@ -79,40 +79,49 @@ export function hashOf({
   return createHash('sha256').update(JSON.stringify(request)).digest('hex');
 }
 
-/** Throws RESTORE_UNAVAILABLE if the sandbox could not continue on another node. */
+type Stores = Pick<SandboxContext, 'archives' | 'storage'>;
+
+/** Throws RESTORE_UNAVAILABLE if the sandbox could not continue elsewhere from an archive. */
 function assertRestores(
-  { volumes }: CreateRequest,
+  { volumes, cluster }: CreateRequest,
   field: string,
-  { driver, archives }: Pick<SandboxContext, 'driver' | 'archives'>,
+  driver: SandboxDriver,
+  { archives, storage }: Stores,
 ): void {
   const refuse = (reason: string): never => {
     throw sandboxErrors.RESTORE_UNAVAILABLE({ details: { field, reason } });
   };
   if (volumes.length > 0) refuse('volumes stay on their node');
+  if (cluster !== null && storage !== null) return; // in the same cluster
   if (archives === null) refuse('requires an object store on an S3 engine and PostgreSQL');
   if (driver.snapshots?.archives === undefined) refuse(`the driver ${driver.name} cannot`);
 }
 
+function assertDrains({ onDrain, cluster }: CreateRequest, { name, snapshots }: SandboxDriver): void {
+  if (onDrain === 'stop') return;
+  if (cluster !== null) {
+    const reason = 'the drain of a node does not stop sandboxes in clusters; leave it out';
+    throw sandboxErrors.INVALID_FIELD({ details: { field: 'on_drain', reason } });
+  }
+  if (onDrain === 'snapshot' && snapshots === undefined) {
+    throw sandboxErrors.SNAPSHOTS_UNAVAILABLE({ details: { field: 'on_drain', driver: name } });
+  }
+}
+
 /** Refuses by name what a request wants and the driver lacks. */
-export function assertSupported(
-  request: CreateRequest,
-  driver: SandboxDriver,
-  { archives }: Pick<SandboxContext, 'archives'>,
-): void {
+export function assertSupported(request: CreateRequest, driver: SandboxDriver, stores: Stores): void {
   const { name } = driver;
-  if (request.snapshotId !== null && driver.snapshots === undefined) {
+  if (request.snapshotId !== null && driver.snapshots === undefined && driver.saves === undefined) {
     throw sandboxErrors.SNAPSHOTS_UNAVAILABLE({ details: { field: 'snapshot_id', driver: name } });
   }
   if (request.template !== null && driver.builds === undefined && driver.usesTemplates !== true) {
     throw sandboxErrors.TEMPLATES_UNSUPPORTED({ details: { field: 'template', driver: name } });
   }
-  if (request.onDrain === 'snapshot' && driver.snapshots === undefined) {
-    throw sandboxErrors.SNAPSHOTS_UNAVAILABLE({ details: { field: 'on_drain', driver: name } });
-  }
+  assertDrains(request, driver);
   if (request.volumes.length > 0) assertHasVolumes(driver, 'volumes');
   if (request.mounts.length > 0) assertMountsBuckets(driver, request.isolation);
-  if (request.onNodeLost === 'restore') assertRestores(request, 'on_node_lost', { driver, archives });
-  if (request.onDrain === 'move') assertRestores(request, 'on_drain', { driver, archives });
+  if (request.onNodeLost === 'restore') assertRestores(request, 'on_node_lost', driver, stores);
+  if (request.onDrain === 'move') assertRestores(request, 'on_drain', driver, stores);
   if (request.egressAllow !== null && driver.limitsEgress !== true) {
     throw sandboxErrors.UNSUPPORTED_EGRESS({ details: { field: 'egress_allow', driver: name } });
   }

@@ -152,6 +152,22 @@ export interface ArchiveDriver {
   create(spec: SandboxSpec, archive: ArchiveSource, signal: AbortSignal, place?: StartPlace): Promise<void>;
 }
 
+/** Streams files out of sandboxes whose driver keeps no copies of its own, and into new ones. */
+export interface SaveDriver extends Pick<ArchiveDriver, 'format' | 'create'> {
+  /** About how much `save` passes on. */
+  sizeBytes(id: string): Promise<number>;
+  /**
+   * Passes the files of a created sandbox, running or not, to `keep`. A running sandbox is frozen meanwhile and resumes unless
+   * it was paused. The content fails once it exceeds `maxBytes`, or arrives too slowly. Chunks belong to the reader.
+   */
+  save<Kept>(
+    id: string,
+    maxBytes: number,
+    signal: AbortSignal,
+    keep: (content: AsyncIterable<Uint8Array>) => Promise<Kept>,
+  ): Promise<Kept>;
+}
+
 /**
  * File systems that outlive sandboxes. `start` mounts those of its spec: read-write in one sandbox or read-only in several.
  * A full volume fails the write. Snapshots of volumes are volumes that no sandbox mounts.
@@ -241,7 +257,7 @@ export interface PreparedStarts {
  * A part of the driver contract that a driver may lack.
  *
  * - `pause`: freezes a sandbox and continues it.
- * - `snapshots`: copies the files of a sandbox (`snapshots`).
+ * - `snapshots`: copies the files of a sandbox (`snapshots` or `saves`).
  * - `volumes`: mounts file systems that outlive a sandbox (`volumes`).
  * - `mounts`: mounts buckets as folders (`whyNoMounts`).
  * - `templates`: makes images from sandboxes (`builds`).
@@ -278,7 +294,7 @@ export type DeclaredCapability = Exclude<
 /** The names of what the driver lacks, in alphabetical order. */
 export function missingCapabilities(driver: SandboxDriver): Capability[] {
   const missing: Capability[] = [...(driver.lacks ?? [])];
-  if (driver.snapshots === undefined) missing.push('snapshots');
+  if (driver.snapshots === undefined && driver.saves === undefined) missing.push('snapshots');
   if (driver.volumes === undefined) missing.push('volumes');
   if (driver.whyNoMounts === undefined) missing.push('mounts');
   if (driver.builds === undefined) missing.push('templates');
@@ -335,6 +351,8 @@ export interface SandboxDriver {
   imageVersion?(image: string): Promise<string | null>;
   /** Absent: not supported. */
   readonly snapshots?: SnapshotDriver;
+  /** In place of `snapshots`. Absent: not supported. */
+  readonly saves?: SaveDriver;
   /** Absent: not supported. */
   readonly volumes?: VolumeDriver;
   /** Why this machine cannot mount buckets, in a few words for people; null if it can. Absent: not supported. */

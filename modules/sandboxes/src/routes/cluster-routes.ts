@@ -24,6 +24,10 @@ export function registerClusterRoutes(app: HttpApp, { choice }: ClusterRoutesOpt
                 id: Type.String(),
                 name: Type.String(),
                 connected: Type.Boolean({ description: 'Whether its agent has a connection now' }),
+                missing_capabilities: Type.Array(Type.String(), {
+                  description:
+                    'Capabilities that sandboxes in this cluster lack, such as disk_limit, gpus, mounts or volumes',
+                }),
               }),
             ),
             count: Type.Integer(),
@@ -33,7 +37,9 @@ export function registerClusterRoutes(app: HttpApp, { choice }: ClusterRoutesOpt
     },
     async (request) => {
       const found = await choice.list(grantOf(request).workspaceUuid);
-      const clusters = found.map(({ id, name, isConnected }) => ({ id, name, connected: isConnected }));
+      const clusters = found.map(({ id, name, isConnected, missingCapabilities: missing }) => {
+        return { id, name, connected: isConnected, missing_capabilities: [...missing] };
+      });
       return { clusters, count: clusters.length };
     },
   );

@@ -5,11 +5,19 @@ import { admissionOf, type CallerLimiter } from '../domain/admission.ts';
 import { sandboxErrors } from '../errors.ts';
 
 /**
- * Creates a limiter of `count` requests per caller and minute, which the live replicas share; the whole count may come
+ * Creates a limiter of `count` requests per key and minute, which the live replicas share; the whole count may come
  * as one burst.
  */
 export function perMinute(count: number, clock: Clock, replicas: () => number = () => 1): RateLimiter {
   return new RateLimiter({ perMinute: count, burst: count }, () => clock.nowMs(), { replicas });
+}
+
+/** Counts one call of the key. Throws RATE_LIMITED. */
+export function takeOrRefuse(limiter: RateLimiter, key: string): void {
+  const decision = limiter.take(key);
+  if (decision.allowed) return;
+  const details = { retry_after_seconds: decision.retryAfterSeconds };
+  throw sandboxErrors.RATE_LIMITED({ details, headers: rateLimitHeaders(decision) });
 }
 
 export interface CallerLimiterOptions {
@@ -24,11 +32,7 @@ export function createCallerLimiter({ perCaller, quotaLimits, quota }: CallerLim
   return {
     admit: async (principal, workspaceUuid) => {
       const limits = await quotaLimits.readLimits(workspaceUuid);
-      const decision = perCaller.take(admissionOf(principal, null, limits).accountableId);
-      if (!decision.allowed) {
-        const details = { retry_after_seconds: decision.retryAfterSeconds };
-        throw sandboxErrors.RATE_LIMITED({ details, headers: rateLimitHeaders(decision) });
-      }
+      takeOrRefuse(perCaller, admissionOf(principal, null, limits).accountableId);
       const refusal = quota?.rates.take(quota.of, limits) ?? null;
       if (refusal === null) return;
       const { retryAfterSeconds, ...named } = refusal;

@@ -142,13 +142,14 @@ function registerCreate(app: HttpApp, options: SandboxRoutesOptions): void {
       const { snapshot_id: snapshotId, template: reference, cluster: place } = request.body;
       const where = typeof place === 'string' ? 'anywhere' : 'here';
       const template = reference === undefined ? null : await templates.usable(grant.workspaceUuid, reference, where);
-      const snapshot = snapshotId === undefined ? null : await snapshots.usable(grant.workspaceUuid, snapshotId);
-      const volumes = await options.volumes.resolve(grant.workspaceUuid, mountsOf(request.body.volumes));
       const caller = principalOf(request);
-      const wanted = bucketMountsOf(request.body.mounts);
-      const mounts = await options.mounts.resolve(grant.workspaceUuid, caller, wanted, volumes);
       const cluster =
         typeof place === 'string' ? await options.clusters.choose(grant.workspaceUuid, caller, place) : null;
+      const snapshot =
+        snapshotId === undefined ? null : await snapshots.usable(grant.workspaceUuid, snapshotId, cluster);
+      const volumes = await options.volumes.resolve(grant.workspaceUuid, mountsOf(request.body.volumes));
+      const wanted = bucketMountsOf(request.body.mounts);
+      const mounts = await options.mounts.resolve(grant.workspaceUuid, caller, wanted, volumes);
       const policy = cluster === null ? isolation : isolation.of(cluster);
       const plain = toCreateRequest(request.body, caller, grant, config, key, snapshot, policy, volumes, template);
       const create = { ...plain, mounts, cluster };

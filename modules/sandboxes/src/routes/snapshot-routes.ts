@@ -3,6 +3,7 @@ import type { CallerLimiter } from '../domain/admission.ts';
 import { type Static, Type } from 'typebox';
 import type { SandboxesConfig } from '../config.ts';
 import { NAME_PATTERN } from '../domain/identifiers.ts';
+import type { ClusterChoice } from '../domain/clusters/choose-cluster.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
 import { fork } from '../domain/snapshots/fork.ts';
 import type { ForkCopies } from '../domain/snapshots/fork-copies.ts';
@@ -12,6 +13,7 @@ import type { MountService } from '../domain/mounts/mount-service.ts';
 import type { VolumeService } from '../domain/volumes/volume-service.ts';
 import { guestExpiry, limitOf, creatorFields, snapshotLimitOf } from './create-request.ts';
 import { toSandboxView, type ImageProgressSource } from './sandbox-view.ts';
+import { clusterOfDriver } from '../domain/clusters/sandbox-cluster.ts';
 import { goneSignal } from './request-signal.ts';
 import {
   idParamsSchema,
@@ -32,6 +34,10 @@ const snapshotSchema = Type.Object({
   name: Type.String(),
   sandbox_id: Type.String({ description: 'Source sandbox; it may no longer exist' }),
   image: Type.String(),
+  cluster_id: Type.Union([Type.String(), Type.Null()], {
+    description:
+      "Connected cluster in which it was taken; null: by a driver of the platform. Connected clusters of the workspace can use each other's snapshots",
+  }),
   disk_mb: Type.Integer({ description: 'Disk in MiB of sandboxes created from it' }),
   size_bytes: Type.Integer({ description: 'Size on disk' }),
   created_at: Type.String({ format: 'date-time' }),
@@ -47,6 +53,7 @@ const nameOnly = { name: Type.Optional(Type.String({ pattern: NAME_PATTERN })) }
 
 export interface SnapshotRoutesOptions {
   readonly service: SandboxService;
+  readonly clusters: Pick<ClusterChoice, 'choose'>;
   readonly snapshots: SnapshotService;
   readonly volumes: VolumeService;
   readonly mounts: MountService;
@@ -204,6 +211,7 @@ function render(snapshot: Snapshot): Static<typeof snapshotSchema> {
     name: snapshot.name,
     sandbox_id: snapshot.sandboxId,
     image: snapshot.image,
+    cluster_id: clusterOfDriver(snapshot.driver),
     disk_mb: snapshot.diskMb,
     size_bytes: snapshot.sizeBytes,
     created_at: snapshot.createdAt,

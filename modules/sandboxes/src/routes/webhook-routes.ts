@@ -1,9 +1,10 @@
-import { grantOf, nullable, principalOf, WITHOUT_NUL, type HttpApp } from '@svc/http';
+import { grantOf, nullable, principalOf, WITHOUT_NUL, type HttpApp, type RateLimiter } from '@svc/http';
 import { Type, type Static } from 'typebox';
 import { EVENT_TYPES } from '../domain/events/sandbox-event.ts';
 import type { SandboxWebhook, WebhookDelivery, WebhookSettings } from '../domain/webhooks/webhook.ts';
 import type { Attempt, WebhookService } from '../domain/webhooks/webhook-service.ts';
 import { sandboxErrors } from '../errors.ts';
+import { takeOrRefuse } from './per-minute.ts';
 import { goneSignal } from './request-signal.ts';
 import { workspaceQuery, workspaceQuerySchema } from './schemas.ts';
 
@@ -88,12 +89,24 @@ const attemptSchema = Type.Object({
   error: nullable(Type.String()),
 });
 
+/** Deliveries that callers ask for, of all webhooks of a workspace. */
+export const WEBHOOK_ATTEMPTS_PER_MINUTE = 60;
+
+export interface WebhookRouteDeps {
+  readonly webhooks: WebhookService;
+  /** Timeout of one delivery. */
+  readonly timeoutSeconds: number;
+  /** Limits the deliveries that callers ask for, by workspace. */
+  readonly attemptLimiter: RateLimiter;
+}
+
 /** `/api/webhooks`: webhooks for events of a workspace's sandboxes. */
-export function registerWebhookRoutes(app: HttpApp, webhooks: WebhookService, timeoutSeconds: number): void {
+export function registerWebhookRoutes(app: HttpApp, deps: WebhookRouteDeps): void {
+  const { webhooks } = deps;
   registerReads(app, webhooks);
   registerChanges(app, webhooks);
   registerSecretRoute(app, webhooks);
-  registerAttempts(app, webhooks, timeoutSeconds);
+  registerAttempts(app, deps);
 }
 
 function registerReads(app: HttpApp, webhooks: WebhookService): void {
@@ -235,7 +248,10 @@ function registerSecretRoute(app: HttpApp, webhooks: WebhookService): void {
   );
 }
 
-function registerAttempts(app: HttpApp, webhooks: WebhookService, timeoutSeconds: number): void {
+function registerAttempts(app: HttpApp, { webhooks, timeoutSeconds, attemptLimiter }: WebhookRouteDeps): void {
+  const description =
+    `Limit: ${WEBHOOK_ATTEMPTS_PER_MINUTE} per minute and workspace, tests and redeliveries together. ` +
+    'Beyond it: 429 RATE_LIMITED with Retry-After.';
   const limit = (signal: AbortSignal): AbortSignal =>
     AbortSignal.any([signal, AbortSignal.timeout(timeoutSeconds * 1_000)]);
   app.post(
@@ -245,6 +261,7 @@ function registerAttempts(app: HttpApp, webhooks: WebhookService, timeoutSeconds
       schema: {
         tags,
         summary: 'Send an event of the type test now and return the result',
+        description,
         params,
         querystring,
         response: { 200: attemptSchema },
@@ -252,6 +269,7 @@ function registerAttempts(app: HttpApp, webhooks: WebhookService, timeoutSeconds
     },
     async (request, reply) => {
       const { workspaceUuid } = grantOf(request);
+      takeOrRefuse(attemptLimiter, workspaceUuid);
       const signal = limit(goneSignal(reply));
       return renderAttempt(await webhooks.test(workspaceUuid, request.params.id, request.id, signal));
     },
@@ -263,6 +281,7 @@ function registerAttempts(app: HttpApp, webhooks: WebhookService, timeoutSeconds
       schema: {
         tags,
         summary: 'Send a stored event again, now, and return the result',
+        description,
         params: Type.Object({ ...params.properties, event: Type.String({ maxLength: 20 }) }),
         querystring,
         response: { 200: attemptSchema },
@@ -272,6 +291,7 @@ function registerAttempts(app: HttpApp, webhooks: WebhookService, timeoutSeconds
       const { id, event } = request.params;
       if (!/^[1-9]\d{0,14}$/.test(event)) throw sandboxErrors.EVENT_NOT_FOUND({ details: { id: event } });
       const { workspaceUuid } = grantOf(request);
+      takeOrRefuse(attemptLimiter, workspaceUuid);
       return renderAttempt(await webhooks.redeliver(workspaceUuid, id, Number(event), limit(goneSignal(reply))));
     },
   );

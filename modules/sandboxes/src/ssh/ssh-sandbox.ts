@@ -71,7 +71,7 @@ export class SshSandbox {
     const { connection, used, leave } = elsewhere ?? (await this.#held.enterPort(port, isRecorded, cut));
     this.#recordedPorts.add(port);
     try {
-      return { socket: await PortSocket.open(connection, port), used, leave };
+      return { socket: await PortSocket.open(connection, port, signal), used, leave };
     } catch (error) {
       leave();
       throw error;

@@ -16,9 +16,22 @@ const NOTED_BEFORE_MS = BASE_KEPT_MS / 2;
 const MIB = 1024 * 1024;
 /** States of snapshots that are archived. */
 export const ARCHIVED = ['ready', 'move'] as const;
+/** States of snapshots that need the archive they have. Only what is streamed has one for a fork. */
+const WITH_ARCHIVE = [...ARCHIVED, 'fork'] as const;
 
 export function createArchiveRepository(database: Database<SandboxTables>): ArchiveRepository {
   return { ...createWrites(database), ...createQueries(database), ...createRemovals(database) };
+}
+
+/** Before the first byte is stored, so that nothing stored is ever without a row. */
+export async function insertArchive(
+  transaction: Transaction<SandboxTables>,
+  { id, snapshotId, base, format, node, key: { wrapper, text: box } }: NewArchive,
+  now: ReturnType<typeof databaseTime>,
+): Promise<void> {
+  const what = { id, snapshot_id: snapshotId, base, format, node, wrapper, box };
+  const values = { ...what, state: 'writing', size_bytes: 0, used_at: now };
+  await transaction.insertInto('sandbox_archive').values(values).execute();
 }
 
 type Writes = Pick<ArchiveRepository, 'begin' | 'finish' | 'forget' | 'noteFailure' | 'noteImageFailure' | 'useBase'>;
@@ -34,22 +47,7 @@ function createWrites({ kysely, dialect }: Database<SandboxTables>): Writes {
           const refusal = await reserve(transaction, snapshot, limits);
           if (refusal !== null) return refusal;
         }
-        const { id, snapshotId, base, format, node, key } = archive;
-        const sealed = { wrapper: key.wrapper, box: key.text };
-        await transaction
-          .insertInto('sandbox_archive')
-          .values({
-            id,
-            snapshot_id: snapshotId,
-            base,
-            format,
-            node,
-            state: 'writing',
-            size_bytes: 0,
-            used_at: now,
-            ...sealed,
-          })
-          .execute();
+        await insertArchive(transaction, archive, now);
         return null;
       }),
 
@@ -283,7 +281,7 @@ async function removeUnneeded(kysely: Kysely<SandboxTables>): Promise<void> {
           selectFrom('sandbox_snapshot as snapshot')
             .select('snapshot.id')
             .whereRef('snapshot.id', '=', 'archive.snapshot_id')
-            .where('snapshot.state', 'in', ARCHIVED),
+            .where('snapshot.state', 'in', WITH_ARCHIVE),
         ),
       ),
     )

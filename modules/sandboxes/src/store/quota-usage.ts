@@ -218,7 +218,10 @@ function sandboxSums(kysely: Kysely<SandboxTables>, workspaceUuids: readonly str
 
 const MIB = 1024 * 1024;
 
-/** A snapshot in progress counts with the full size of its sandbox's disk. Its archive counts too. */
+/**
+ * A snapshot in progress counts with the full size of its sandbox's disk, or with what is reserved for it if that is more.
+ * Its archive counts too.
+ */
 function snapshotSums(kysely: Kysely<SandboxTables>, workspaceUuids: readonly string[]) {
   return kysely
     .selectFrom('sandbox_snapshot')
@@ -226,7 +229,12 @@ function snapshotSums(kysely: Kysely<SandboxTables>, workspaceUuids: readonly st
       const listed = eb.case().when('state', 'in', ['making', 'ready']).then(1).else(0).end();
       const size = eb
         .case()
-        .when('state', '=', 'making')
+        .when(
+          eb.and([
+            eb('state', '=', 'making'),
+            eb(sql<number>`archive_bytes / ${sql.lit(MIB)}`, '<', eb.ref('disk_mb')),
+          ]),
+        )
         .then(eb.ref('disk_mb'))
         .else(sql<number>`(size_bytes + archive_bytes) / ${sql.lit(MIB)}`)
         .end();

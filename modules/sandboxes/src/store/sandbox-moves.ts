@@ -2,9 +2,11 @@ import type { Limits } from '@svc/quotas';
 import type { Clock } from '@svc/runtime';
 import { databaseTime, type Database } from '@svc/sql';
 import { sql, type Kysely, type Transaction } from 'kysely';
+import { POD_FORMAT } from '../domain/clusters/pod-capabilities.ts';
+import { clusterDriverName } from '../domain/clusters/sandbox-cluster.ts';
 import type { Sandbox } from '../domain/sandbox.ts';
 import { MOVING } from '../domain/nodes/drain-state.ts';
-import { LOST, type MovableSandbox, type SandboxMoves } from '../domain/nodes/sandbox-moves.ts';
+import { LOST, POD_LOST, type MovableSandbox, type SandboxMoves } from '../domain/nodes/sandbox-moves.ts';
 import { ARCHIVED } from './archive-repository.ts';
 import { writeEvents } from './event-log.ts';
 import { breachIn, enterGate } from './quota-usage.ts';
@@ -32,7 +34,7 @@ export function createSandboxMoves(
 
     async restorable(nodes, driver, format, limit) {
       if (nodes.length === 0) return [];
-      const lost = await candidates(kysely, driver, format, 'ready')
+      const lost = await candidates(kysely, [driver], format, 'ready')
         .where('node', 'in', [...nodes])
         .where('on_node_lost', '=', 'restore')
         .where('status', '=', 'error')
@@ -44,7 +46,7 @@ export function createSandboxMoves(
     },
 
     async leftByDrains(node, driver, format, limit) {
-      const left = await candidates(kysely, driver, format, 'move')
+      const left = await candidates(kysely, [driver], format, 'move')
         .where('node', '!=', node)
         .where('status', '=', 'stopped')
         .where('state_reason', '=', MOVING)
@@ -67,6 +69,27 @@ export function createSandboxMoves(
       }
     },
 
+    async lostInClusters(node, clusterIds, limit) {
+      if (clusterIds.length === 0) return [];
+      const lost = await candidates(kysely, clusterIds.map(clusterDriverName), POD_FORMAT, 'ready')
+        .where('node', '=', node)
+        .where('on_node_lost', '=', 'restore')
+        .where('status', '=', 'error')
+        .where('error_code', 'in', POD_LOST)
+        .limit(limit)
+        .execute();
+      return withSnapshots(kysely, lost, POD_FORMAT, 'ready');
+    },
+
+    recreate: (lost, limits) =>
+      kysely
+        .transaction()
+        .execute((transaction) => recreate(transaction, lost, limits, clock.now()))
+        .catch((error: unknown) => {
+          if (error instanceof NotMoved) return { sandbox: null };
+          throw error;
+        }),
+
     async leftBehind(node) {
       const rows = await kysely.selectFrom('sandbox_move').select('sandbox_id').where('from_node', '=', node).execute();
       return rows.map((row) => row.sandbox_id);
@@ -81,11 +104,11 @@ export function createSandboxMoves(
 type ArchivedState = (typeof ARCHIVED)[number];
 
 /** Sandboxes with an archived snapshot of this kind. */
-function candidates(kysely: Kysely<SandboxTables>, driver: string, format: string, state: ArchivedState) {
+function candidates(kysely: Kysely<SandboxTables>, drivers: readonly string[], format: string, state: ArchivedState) {
   return kysely
     .selectFrom('sandbox')
     .selectAll()
-    .where('driver', '=', driver)
+    .where('driver', 'in', [...drivers])
     .where('removed_at', 'is', null)
     .where(({ exists }) =>
       exists(archivedSnapshots(kysely, format, state).where('snapshot.sandbox_id', '=', sql.ref<string>('sandbox.id'))),
@@ -164,6 +187,28 @@ async function move(
   const place = { ...placeOf(moved), at: at.toISOString() };
   await writeEvents(transaction, [{ type: sandbox.status === 'stopped' ? 'moved' : 'restored', details, ...place }]);
   return { sandbox: moved };
+}
+
+async function recreate(
+  transaction: Transaction<SandboxTables>,
+  { sandbox, snapshotId, snapshotCreatedAt }: MovableSandbox,
+  limits: Limits,
+  at: Date,
+) {
+  const { id, node } = sandbox;
+  await enterGate(transaction, limits);
+  const breach = await breachIn(transaction, limits, activeDemand(sandbox.resources));
+  if (breach !== null) return { breach };
+  await assertUsable(transaction, snapshotId);
+  const query = transaction.selectFrom('sandbox').select('id').where('id', '=', id);
+  if ((await query.where('error_code', 'in', POD_LOST).executeTakeFirst()) === undefined) throw new NotMoved();
+  const creating = { status: 'creating', stateReason: null, fault: null, startedAt: null, snapshotId } as const;
+  const change = { ...creating, lastActivityAt: at.toISOString() };
+  const recreated = await updateSandbox(transaction, id, ['error'], change, { node });
+  if (recreated === null) throw new NotMoved();
+  const details = { snapshot_id: snapshotId, snapshot_created_at: snapshotCreatedAt, from_node: node, node };
+  await writeEvents(transaction, [{ type: 'restored', details, ...placeOf(recreated), at: at.toISOString() }]);
+  return { sandbox: recreated };
 }
 
 /** Locks the snapshot, so that its removal comes after this transaction and finds that a sandbox waits for it. */

@@ -103,11 +103,19 @@ async function finish(
     .where('state', '=', 'making')
     .returningAll()
     .executeTakeFirst();
-  if (row === undefined) return null;
+  return row === undefined ? null : recordFinished(transaction, deps, row);
+}
+
+/** Writes the event of a snapshot that is complete. */
+export async function recordFinished(
+  transaction: Transaction<SandboxTables>,
+  deps: RepositoryDeps,
+  row: SnapshotRow,
+): Promise<Snapshot> {
   const made = snapshotFromRow(row);
-  if (state === 'ready') {
-    const details = { snapshot_id: id, name: made.name, size_bytes: sizeBytes };
-    const { sandboxId, workspaceUuid } = made;
+  if (made.state === 'ready') {
+    const { id, name, sizeBytes, sandboxId, workspaceUuid } = made;
+    const details = { snapshot_id: id, name, size_bytes: sizeBytes };
     const at = deps.clock.now().toISOString();
     await writeEvents(transaction, [{ type: 'snapshot_created', details, sandboxId, workspaceUuid, at }]);
   }

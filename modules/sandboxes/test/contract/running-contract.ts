@@ -4,6 +4,7 @@ import type { HelperConnection } from '../../src/domain/helper/helper-connection
 import { TRANSFER_WINDOW_BYTES } from '../../src/domain/helper/frames.ts';
 import type { SandboxDriver, SandboxSpec } from '../../src/domain/driver.ts';
 import type { ContractSubject, TestedCapability } from './driver-contract.ts';
+import { copiesOf } from './copies.ts';
 import { runInSandbox, type RunResult } from '../support/run-in-sandbox.ts';
 import { volumeContract } from './volume-contract.ts';
 
@@ -98,15 +99,19 @@ export function runningContract(make: () => Promise<ContractSubject>, lacks: rea
     it('creates sandboxes from copies of its files, each with its own name and limits', () =>
       using(['source'], async (source) => {
         const { driver } = subject;
-        if (driver.snapshots === undefined) throw new Error('it makes none');
+        const copies = copiesOf(driver);
+        const bringUpCopy = async (spec: SandboxSpec): Promise<void> => {
+          await copies.create(spec, signal());
+          await driver.start(spec, signal());
+        };
         await inside(source, 'echo one > /root/file; chown 7:8 /root/file; ln -s file /root/link; rm -rf /home');
-        const { sizeBytes } = await driver.snapshots.take(source.id, 'snp_first');
+        const { sizeBytes } = await copies.take(source.id, 'snp_first');
         expect(sizeBytes).toBeGreaterThan(0);
         await inside(source, 'echo two > /root/file');
         const first = { ...subject.spec('first'), snapshotId: 'snp_first' };
         const second = { ...subject.spec('second'), snapshotId: 'snp_second' };
         try {
-          await bringUp(driver, first, signal());
+          await bringUpCopy(first);
           const { stdout } = await inside(first, 'cat /root/link; stat -c %u:%g /root/file; ls /home 2>&1; hostname');
           expect(stdout).toMatch(/^one\n7:8\nls: \/home: No such file.*\n/);
           expect(stdout.endsWith(`\n${first.hostname}\n`)).toBe(true);
@@ -121,11 +126,11 @@ export function runningContract(make: () => Promise<ContractSubject>, lacks: rea
           }
           // A copy of a copy depends on neither snapshot nor on their sandboxes.
           await inside(first, 'echo three > /root/more');
-          await driver.snapshots.take(first.id, 'snp_second');
-          await driver.snapshots.remove('snp_first');
+          await copies.take(first.id, 'snp_second');
+          await copies.remove('snp_first');
           await driver.remove(first.id);
-          await bringUp(driver, second, signal());
-          await driver.snapshots.remove('snp_second');
+          await bringUpCopy(second);
+          await copies.remove('snp_second');
           expect((await inside(second, 'cat /root/file /root/more')).stdout).toBe('one\nthree\n');
           await driver.stop(second.id, 1000);
           await driver.start(second, signal());
@@ -134,7 +139,7 @@ export function runningContract(make: () => Promise<ContractSubject>, lacks: rea
         } finally {
           for (const { id } of [first, second]) await driver.remove(id);
         }
-        expect(await driver.snapshots.list()).toEqual([]);
+        expect(await copies.list()).toEqual([]);
       }));
   }
 

@@ -69,7 +69,15 @@ it('archives snapshots of owners in turns, those included that come while many o
   Object.assign(driver.snapshots, { archives: { format: 'fake', base: async () => null, read } });
   const archives = new SnapshotArchives({
     blobs,
+    isShared: true,
+    isOnDisk: false,
     repository,
+    streamedRepository: {
+      begin: async () => 'gone',
+      finish: async () => null,
+      fail: async () => undefined,
+      sweep: async () => undefined,
+    },
     layers: {
       findLayer: async () => null,
       insertLayer: async () => undefined,

@@ -164,7 +164,8 @@ describe('sandboxes in connected clusters', () => {
     await dial('b');
     const refusals = [
       [{ egress_allow: ['example.com'], network: 'egress' }, 'UNSUPPORTED_EGRESS'],
-      [{ on_drain: 'snapshot' }, 'SNAPSHOTS_UNAVAILABLE'],
+      [{ on_drain: 'snapshot' }, 'INVALID_FIELD'],
+      [{ on_drain: 'move' }, 'INVALID_FIELD'],
       [{ resources: { gpus: 1 } }, 'GPUS_UNAVAILABLE'],
       [{ on_node_lost: 'restore' }, 'RESTORE_UNAVAILABLE'],
       [{ isolation: 'gvisor' }, 'UNSUPPORTED_ISOLATION'],
@@ -286,6 +287,26 @@ describe('sandboxes in connected clusters', () => {
     const drained = (await nodes.list()).find(({ node }) => node === 'a');
     expect(drained).toMatchObject({ running: 0, total: 1, toDrain: 0 });
     await running();
+  });
+
+  it('keep no node from closing while their cluster does not answer a sweep', async () => {
+    await dial('a');
+    const asked = Promise.withResolvers<void>();
+    const disconnected = Promise.withResolvers<void>();
+    const { stop, close } = pods;
+    pods.stop = async () => {
+      asked.resolve();
+      await disconnected.promise;
+      throw new Error('the connection has ended');
+    };
+    pods.close = async () => disconnected.resolve(); // as the driver of a cluster ends its requests
+    const made = await create(a, { on_expiry: 'stop' });
+    const path = `/api/sandboxes/${made.body['id']}`;
+    expect((await a.call('PATCH', path, { body: { expires_in_seconds: 1 } })).status).toBe(200);
+    await asked.promise;
+    await a.close();
+    Object.assign(pods, { stop, close });
+    await a.reopen();
   });
 
   it('need no driver of the node', async () => {

@@ -1,11 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { makeAuthority, makeServerCertificate } from '@svc/certificates';
-import { requirement, skippedTitle } from '@svc/testing';
+import { requirement, skippedTitle, startNameServer, type NameServer } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packHostTools } from '../support/host-tools.ts';
 import { localDriverReason } from '../support/local-subject.ts';
-import { startNameServer, type NameServer } from '../support/name-server.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 import { startSecretUpstream, type SecretUpstream, type SeenRequest } from '../support/secret-upstream.ts';
 

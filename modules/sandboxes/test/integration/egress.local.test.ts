@@ -1,12 +1,11 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { requirement, skippedTitle } from '@svc/testing';
+import { requirement, skippedTitle, startNameServer, type NameServer } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HelperConnection } from '../../src/domain/helper/helper-connection.ts';
 import { EVERYTHING } from '../../src/domain/egress-hosts.ts';
 import { complementOf } from '../../src/domain/egress-ranges.ts';
 import { localDriverReason, localSubject, type LocalSubject } from '../support/local-subject.ts';
-import { startNameServer, type NameServer } from '../support/name-server.ts';
 import { runInSandbox } from '../support/run-in-sandbox.ts';
 import { sampleSpec } from '../support/sample-spec.ts';
 

@@ -83,8 +83,8 @@ describe('a client that leaves before its connection reaches the port', () => {
     });
     await waitFor(async () => (await open()) === SHARE);
     for (const client of clients.splice(0)) client.destroy();
+    await waitFor(async () => (await open()) === 0); // while the helper does not answer
     helper?.thaw();
-    await waitFor(async () => (await open()) === 0);
 
     for (let count = 0; count < SHARE; count += 1) {
       const client = connect(Number(new URL(platform.url).port), '127.0.0.1');

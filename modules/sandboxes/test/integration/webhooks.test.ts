@@ -222,6 +222,28 @@ describe('webhooks of sandbox events', () => {
     expect(shown).not.toContain('whsec_');
   });
 
+  it('are tested and sent again only so often in a minute, by all of a workspace', async () => {
+    const { id } = await subscribe({ enabled: false });
+    const other = await subscribe({ enabled: false });
+    await create('one');
+    const attempts = ['/test', '/deliveries/1/redeliver'].flatMap((path) => [`/${id}${path}`, `/${other.id}${path}`]);
+    for (let round = 0; round < 15; round += 1) {
+      for (const path of attempts) expect((await call('POST', path)).status).toBe(200);
+    }
+    const sent = receiver.received.length;
+    for (const path of attempts) {
+      const refused = await call('POST', path);
+      expect(refused).toMatchObject({
+        status: 429,
+        body: { code: 'RATE_LIMITED', details: { retry_after_seconds: 1 } },
+      });
+      expect(refused.headers.get('retry-after')).toBe('1');
+    }
+    expect(receiver.received).toHaveLength(sent);
+    await clock.advance(1_000);
+    expect((await call('POST', `/${id}/test`)).status).toBe(200);
+  });
+
   it('refuse what is invalid, by field', async () => {
     for (const [body, field] of [
       [{ url: 'ftp://example.com' }, 'url'],

@@ -146,7 +146,7 @@ export class FakeDriver implements SandboxDriver {
       readBase: (base) => this.readImage(base),
       addBase: (base, content) => this.addImage(base, content),
       read: (snapshotId) => this.#readArchive(snapshotId),
-      create: (spec, archive, signal) => this.#createFromArchive(spec, archive, signal),
+      create: (spec, archive, signal) => this.createFromArchive(spec, archive, signal),
     },
   };
   /** Name of the image below every snapshot, and those that this driver has. */
@@ -173,7 +173,7 @@ export class FakeDriver implements SandboxDriver {
     yield* chunksOf(`files of ${snapshotId}`);
   }
 
-  async #createFromArchive(spec: SandboxSpec, archive: ArchiveSource, signal: AbortSignal): Promise<void> {
+  protected async createFromArchive(spec: SandboxSpec, archive: ArchiveSource, signal: AbortSignal): Promise<void> {
     assertSandboxId(spec.id);
     await this.beforeCreate(spec, signal);
     if (this.sandboxes.has(spec.id)) return;

@@ -94,6 +94,8 @@ export interface TestPlatformOptions {
   readonly nodes?: SandboxNodes;
   /** Storage for archives of snapshots; none by default. */
   readonly archives?: ArchiveBlobs;
+  /** Whether other nodes reach it. */
+  readonly archivesAreShared?: boolean;
   /** Buckets that sandboxes can mount; none by default. */
   readonly buckets?: ServedBuckets;
   /** Connected clusters, and how they are reached; none by default. */
@@ -237,6 +239,7 @@ async function openOnce(
     ...(options.clock === undefined ? {} : { clock: options.clock }),
     ...(options.driver === undefined ? {} : { driver: options.driver }),
     ...(options.archives === undefined ? {} : { archives: options.archives }),
+    archivesAreShared: options.archivesAreShared ?? true,
     ...(options.buckets === undefined ? {} : { buckets: options.buckets }),
     ...(options.disk === undefined ? {} : { disk: options.disk }),
   });

@@ -226,6 +226,28 @@ describe('a client that sends bodies which the handler does not read', () => {
   });
 });
 
+it('keeps only the unread bodies of what a client sends, not what arrived with them', async () => {
+  const { port, requests } = await start();
+  const client = await dial(port);
+  const [held = 0, ...read] = ids(8);
+  client.send(...[held, ...read].map(post));
+  const request = await waitFor(() => (requests.length === 8 ? requests[0] : undefined));
+  const others = requests.slice(1).map((each) => once(each.resume(), 'end'));
+  const sizeBytes = 300;
+  const rounds = read.flatMap((id) => Array.from({ length: 16 }, () => id)); // as many as the windows allow
+  for (const id of rounds) {
+    client.send(frame(TYPE.data, 0, id, Buffer.alloc(15_000)), frame(TYPE.data, 0, held, Buffer.alloc(sizeBytes)));
+  }
+  client.send(...[held, ...read].map((id) => frame(TYPE.data, END_STREAM, id)));
+  await Promise.all(others);
+  const kept = new Set<ArrayBufferLike>();
+  request.on('data', (piece: Buffer) => kept.add(piece.buffer));
+  await once(request, 'end');
+  const keptBytes = [...kept].reduce((sum, { byteLength }) => sum + byteLength, 0);
+  expect(request.socket.bytesRead).toBe(rounds.length * sizeBytes);
+  expect(keptBytes).toBeLessThanOrEqual(4 * rounds.length * sizeBytes);
+});
+
 describe('a client that sends frames without meaning', () => {
   it('loses its connection: empty pieces of a body', async () => {
     const { port, requests } = await start();

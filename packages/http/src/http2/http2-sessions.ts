@@ -14,8 +14,10 @@ import { StreamSocket } from './stream-socket.ts';
 const STREAM_WINDOW_BYTES = 256 * 1024;
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 /** Node.js keeps one object per unread frame, which is much larger than a small frame. */
-const SMALL_FRAME_BYTES = 64;
+const SMALL_FRAME_BYTES = 256;
 const MAX_UNREAD_SMALL_FRAMES = 4096;
+/** Most bytes of memory for a byte that waits to be read; what takes more is copied. */
+const KEPT_PER_BYTE = 4;
 /** Node.js reopens this window whether or not a handler reads. */
 const CONNECTION_WINDOW_BYTES = 2 * 1024 * 1024;
 /** Memory of one connection for frames and queued output; beyond it, new streams are refused. */
@@ -226,7 +228,8 @@ function boundUnread(connection: Connection, stream: ServerHttp2Stream): void {
       smallFrames += 1;
       connection.unreadSmallFrames += 1;
     }
-    const wantsMore = push(chunk, encoding);
+    const isReadNow = stream.readableFlowing === true && stream.readableLength === 0;
+    const wantsMore = push(isReadNow ? chunk : withoutSurroundings(chunk), encoding);
     connection.unreadBytes += chunk.length;
     if (connection.unreadSmallFrames > MAX_UNREAD_SMALL_FRAMES)
       connection.session.destroy(new Error('too many small frames'), ENHANCE_YOUR_CALM);
@@ -236,6 +239,14 @@ function boundUnread(connection: Connection, stream: ServerHttp2Stream): void {
     }
     return wantsMore;
   };
+}
+
+/** A frame is a slice of all that was read from the network at once, which it would keep in memory while it waits. */
+function withoutSurroundings(chunk: Buffer): Buffer {
+  if (chunk.length * KEPT_PER_BYTE >= chunk.buffer.byteLength) return chunk;
+  const own = Buffer.allocUnsafeSlow(chunk.length); // a slice of the pool would keep the pool
+  chunk.copy(own);
+  return own;
 }
 
 function hasTooMuchUnread(connection: Connection): boolean {

@@ -3116,6 +3116,8 @@ export interface SandboxOperations {
       /** Source sandbox; it may no longer exist */
       "sandbox_id": string;
       "image": string;
+      /** Connected cluster in which it was taken; null: by a driver of the platform. Connected clusters of the workspace can use each other's snapshots */
+      "cluster_id": string | null;
       /** Disk in MiB of sandboxes created from it */
       "disk_mb": number;
       /** Size on disk */
@@ -3440,6 +3442,8 @@ export interface SandboxOperations {
         "name": string;
         /** Whether its agent has a connection now */
         "connected": boolean;
+        /** Capabilities that sandboxes in this cluster lack, such as disk_limit, gpus, mounts or volumes */
+        "missing_capabilities": (string)[];
       })[];
       "count": number;
     };
@@ -3544,6 +3548,8 @@ export interface SandboxOperations {
         /** Source sandbox; it may no longer exist */
         "sandbox_id": string;
         "image": string;
+        /** Connected cluster in which it was taken; null: by a driver of the platform. Connected clusters of the workspace can use each other's snapshots */
+        "cluster_id": string | null;
         /** Disk in MiB of sandboxes created from it */
         "disk_mb": number;
         /** Size on disk */
@@ -3571,6 +3577,8 @@ export interface SandboxOperations {
       /** Source sandbox; it may no longer exist */
       "sandbox_id": string;
       "image": string;
+      /** Connected cluster in which it was taken; null: by a driver of the platform. Connected clusters of the workspace can use each other's snapshots */
+      "cluster_id": string | null;
       /** Disk in MiB of sandboxes created from it */
       "disk_mb": number;
       /** Size on disk */

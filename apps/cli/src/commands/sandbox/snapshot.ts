@@ -24,10 +24,15 @@ function registerCreate(parent: Command): void {
         const made = await sandbox.snapshot({ signal, ...(flags.name !== undefined && { name: flags.name }) });
         output.answer(made, [
           `Created snapshot ${made.id} of ${printable(sandbox.name)} (${renderBytes(made.size_bytes)})`,
-          `Run svc sandbox create --snapshot ${made.id} to create a sandbox from it`,
+          `Run svc sandbox create --snapshot ${made.id}${placeOf(made)} to create a sandbox from it`,
         ]);
       }),
     );
+}
+
+/** Only connected clusters, and the driver kubernetes, read what was taken in a cluster. */
+function placeOf({ cluster_id: cluster }: Snapshot): string {
+  return cluster === null ? '' : ` --cluster ${printable(cluster)}`;
 }
 
 function registerList(parent: Command): void {

@@ -36,6 +36,12 @@ export interface Destination {
   destination: string;
 }
 
+/** A receiver with queued events. */
+export interface WaitingDestination extends Destination {
+  /** The workspace of the bucket. */
+  workspaceUuid: string;
+}
+
 /** A queued event. */
 export interface DueNotification extends Destination {
   /** Increasing: of two events of one key, the later one has the greater id. */
@@ -91,7 +97,7 @@ export interface NotificationCommands {
 /** Queries of the outbox. */
 export interface NotificationQueries {
   /** Destinations with waiting events, in order, after the given one. */
-  waitingDestinations(input: { after: Destination | null; limit: number }): Promise<readonly Destination[]>;
+  waitingDestinations(input: { after: Destination | null; limit: number }): Promise<readonly WaitingDestination[]>;
   /** In queue order. Excludes events behind one of the same key that is not due yet. */
   dueNotifications(input: Destination & { nowMs: number; limit: number }): Promise<readonly DueNotification[]>;
   deliveryState(input: { bucketId: number; countLimit: number }): Promise<DeliveryState>;

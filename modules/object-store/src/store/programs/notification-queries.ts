@@ -1,10 +1,10 @@
 import type { MetadataQueries } from '../../domain/ports/metadata-store.ts';
 import type {
   DeliveryState,
-  Destination,
   DueNotification,
   FailedNotification,
   StoredEvent,
+  WaitingDestination,
 } from '../../domain/ports/notifications.ts';
 import { all, first, type Program, type Row } from '../program.ts';
 import { integer, text, textOrNull } from '../row.ts';
@@ -14,19 +14,22 @@ type Query<Name extends keyof MetadataQueries> = Parameters<MetadataQueries[Name
 /**
  * Skips from one destination to the next in the index: the cost depends on the number of destinations, not of events.
  */
-export function* waitingDestinations(input: Query<'waitingDestinations'>): Program<readonly Destination[]> {
-  const found: Destination[] = [];
-  let after = input.after ?? { bucketId: -1, destination: '' };
+export function* waitingDestinations(input: Query<'waitingDestinations'>): Program<readonly WaitingDestination[]> {
+  const found: WaitingDestination[] = [];
+  let { bucketId, destination } = input.after ?? { bucketId: -1, destination: '' };
   while (found.length < input.limit) {
     const row = yield* first(
-      `select bucket_id, destination from notification where failed_at_ms is null
-       and (bucket_id, destination) > (?, ?) order by bucket_id, destination limit 1`,
-      after.bucketId,
-      after.destination,
+      `select bucket_id, destination,
+         coalesce((select b.workspace_uuid from bucket b where b.id = n.bucket_id), '') as workspace_uuid
+       from notification n where failed_at_ms is null and (bucket_id, destination) > (?, ?)
+       order by bucket_id, destination limit 1`,
+      bucketId,
+      destination,
     );
     if (row === undefined) break;
-    after = { bucketId: integer(row, 'bucket_id'), destination: text(row, 'destination') };
-    found.push(after);
+    bucketId = integer(row, 'bucket_id');
+    destination = text(row, 'destination');
+    found.push({ bucketId, destination, workspaceUuid: text(row, 'workspace_uuid') });
   }
   return found;
 }

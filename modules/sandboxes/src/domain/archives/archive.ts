@@ -92,3 +92,27 @@ export interface ArchiveRepository {
 export function archiveContext(id: string): string {
   return `sandbox-archive:${id}`;
 }
+
+/** Stores a stream whole, or nothing of it. Returns its size. */
+export async function storeArchive(
+  blobs: ArchiveBlobs,
+  id: string,
+  content: AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): Promise<number> {
+  const writer = await blobs.createAs(id);
+  try {
+    let sizeBytes = 0;
+    for await (const chunk of content) {
+      signal.throwIfAborted();
+      sizeBytes += chunk.length;
+      await writer.write(chunk);
+    }
+    signal.throwIfAborted();
+    await writer.seal();
+    return sizeBytes;
+  } catch (error) {
+    await writer.abort();
+    throw error;
+  }
+}

@@ -10,6 +10,7 @@ import type { Snapshot } from '../snapshots/snapshot.ts';
 import type { TemplateRepository } from '../templates/template.ts';
 import {
   archiveContext,
+  storeArchive,
   type Archive,
   type ArchiveBlobs,
   type ArchiveRepository,
@@ -18,6 +19,7 @@ import {
 } from './archive.ts';
 import { ARCHIVE_KEY_BYTES, decodeArchive, encodeArchive } from './archive-codec.ts';
 import { ArchivedImages } from './archived-images.ts';
+import { StreamedSnapshots, type StreamedSnapshotRepository } from './streamed-snapshots.ts';
 
 /** A wake of the loop comes first; this finds what one missed. */
 const CHECK_EVERY_MS = 15_000;
@@ -32,7 +34,12 @@ const ID_BYTES = 16;
 
 export interface SnapshotArchivesDeps {
   readonly blobs: ArchiveBlobs;
+  /** Whether other nodes reach `blobs`: what drivers keep on this node is then copied there. */
+  readonly isShared: boolean;
+  /** Whether `blobs` takes room on the disk of this machine. */
+  readonly isOnDisk: boolean;
   readonly repository: ArchiveRepository;
+  readonly streamedRepository: StreamedSnapshotRepository;
   readonly layers: Pick<TemplateRepository, 'findLayer' | 'insertLayer' | 'removeLayer'>;
   readonly driver: SandboxDriver;
   readonly sealer: Sealer;
@@ -47,12 +54,13 @@ export interface SnapshotArchivesDeps {
 
 /**
  * Copies of this node's snapshots, and of the images of its templates, in storage that all nodes reach, so that each of
- * them can create sandboxes from any of these. They are written in the background, one at a time, with owners in turns,
+ * them can create sandboxes from any of these, and the only copies of what is streamed. The former are written in the background, one at a time, with owners in turns,
  * and removed with their snapshot, or once no template has the image.
  */
 export class SnapshotArchives {
   /** The archived images of templates. */
   readonly images: ArchivedImages;
+  readonly streamed: StreamedSnapshots;
   readonly #deps: SnapshotArchivesDeps;
   readonly #loop: BackgroundLoop;
   /** When to try again, by snapshot or build. After a restart, everything is tried at once. */
@@ -63,6 +71,11 @@ export class SnapshotArchives {
   constructor(deps: SnapshotArchivesDeps) {
     this.#deps = deps;
     this.images = new ArchivedImages({ ...deps, read: (archive) => this.#read(archive) });
+    this.streamed = new StreamedSnapshots({
+      ...deps,
+      repository: deps.streamedRepository,
+      drop: (id) => this.#drop(id),
+    });
     this.#loop = new BackgroundLoop({
       run: (signal) => this.#run(signal),
       intervalMs: CHECK_EVERY_MS,
@@ -72,9 +85,14 @@ export class SnapshotArchives {
     });
   }
 
-  /** Needs a driver that is open. */
+  /** Copies only what a driver that is open keeps. */
   start(): void {
     this.#loop.start();
+  }
+
+  /** Before anything is written: removes what the previous process was writing on this disk. */
+  async recover(): Promise<void> {
+    if (this.#deps.isOnDisk) await this.#deps.blobs.sweepUnsealed(0);
   }
 
   /** There is something to archive. */
@@ -89,22 +107,35 @@ export class SnapshotArchives {
   }
 
   async close(): Promise<void> {
+    this.streamed.close();
     await Promise.all([this.#loop.close(), this.images.close()]);
     await this.#deps.blobs.close();
   }
 
-  /** The archive of a snapshot if this node can read it. */
-  async find(snapshotId: string): Promise<Archive | null> {
-    const format = this.#deps.driver.snapshots?.archives?.format;
-    const archive = format === undefined ? null : await this.#deps.repository.find(snapshotId);
+  /** The archive of a snapshot, whatever can read it. */
+  find(snapshotId: string): Promise<Archive | null> {
+    return this.#deps.repository.find(snapshotId);
+  }
+
+  /** The archive of a snapshot if the driver can read it. */
+  async findFor(snapshotId: string, driver: SandboxDriver): Promise<Archive | null> {
+    const format = readerOf(driver)?.format;
+    const archive = format === undefined ? null : await this.find(snapshotId);
     return archive?.format === format ? archive : null;
   }
 
   /** Creates a sandbox from an archive, in place of the driver's `create`. */
-  async create(spec: SandboxSpec, archive: Archive, signal: AbortSignal, place: StartPlace): Promise<void> {
-    const driver = this.#need();
+  async create(
+    driver: SandboxDriver,
+    spec: SandboxSpec,
+    archive: Archive,
+    signal: AbortSignal,
+    place: StartPlace,
+  ): Promise<void> {
     const { repository } = this.#deps;
-    await driver.create(
+    const reader = readerOf(driver);
+    if (reader === undefined) throw new Error('the driver reads no archives');
+    await reader.create(
       spec,
       {
         base: archive.base,
@@ -132,15 +163,15 @@ export class SnapshotArchives {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
-    const { repository, node, clock, driver } = this.#deps;
-    // Nothing is being written now: these are what a crash or a failure left.
-    for (const id of await repository.unfinished(node)) await this.#drop(id);
+    const { repository, node, clock, driver, isShared } = this.#deps;
+    // Only streams are being written now: the others are what a crash or a failure left.
+    for (const id of await repository.unfinished(node)) if (!this.streamed.isWriting(id)) await this.#drop(id);
     if (clock.nowMs() >= this.#nextSweepAtMs) {
       this.#nextSweepAtMs = clock.nowMs() + SWEEP_EVERY_MS;
       await this.sweep();
     }
     const archives = driver.snapshots?.archives;
-    if (archives === undefined) return;
+    if (archives === undefined || !isShared || !driver.status().available) return;
     while (!signal.aborted) {
       const snapshots = this.#roundOf(await repository.unarchived(node, BATCH));
       const unarchived = driver.builds && (await repository.unarchivedImages(node, archives.format, BATCH));
@@ -165,8 +196,10 @@ export class SnapshotArchives {
 
   /** Removes archives that nothing needs, and what other nodes did not finish. Safe on every node at once. */
   async sweep(): Promise<void> {
-    const { repository, blobs, nodes, node, clock } = this.#deps;
-    await repository.abandon((await nodes.silent(GIVE_UP_AFTER_MS)).filter((each) => each !== node));
+    const { repository, streamedRepository, blobs, nodes, node, clock } = this.#deps;
+    const silent = (await nodes.silent(GIVE_UP_AFTER_MS)).filter((each) => each !== node);
+    await repository.abandon(silent);
+    await streamedRepository.sweep(silent);
     // Their rows stay: a writer that was paused may still store something, and removes it together with the row.
     for (const id of await repository.abandoned(BATCH)) await blobs.remove(id);
     for (;;) {
@@ -246,7 +279,7 @@ export class SnapshotArchives {
     source: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
   ): Promise<number | null> {
-    const { repository, sealer, random, node, quotaLimits } = this.#deps;
+    const { blobs, repository, sealer, random, node, quotaLimits } = this.#deps;
     const id = random.bytes(ID_BYTES).toString('hex');
     const bytes = random.bytes(ARCHIVE_KEY_BYTES);
     const { format } = this.#need();
@@ -256,11 +289,8 @@ export class SnapshotArchives {
     if (refusal === 'gone') return null;
     if (refusal !== null) throw quotaExceeded(refusal);
     try {
-      const sizeBytes = await this.#store(
-        id,
-        encodeArchive(source, { id, bytes }, (size) => random.bytes(size)),
-        signal,
-      );
+      const sealed = encodeArchive(source, { id, bytes }, (size) => random.bytes(size));
+      const sizeBytes = await storeArchive(blobs, id, sealed, signal);
       const outcome = await repository.finish(archive, sizeBytes);
       if (outcome === null) return sizeBytes;
       await this.#drop(id);
@@ -271,21 +301,9 @@ export class SnapshotArchives {
       throw error;
     }
   }
+}
 
-  async #store(id: string, content: AsyncIterable<Buffer>, signal: AbortSignal): Promise<number> {
-    const writer = await this.#deps.blobs.createAs(id);
-    try {
-      let sizeBytes = 0;
-      for await (const chunk of content) {
-        signal.throwIfAborted();
-        sizeBytes += chunk.length;
-        await writer.write(chunk);
-      }
-      await writer.seal();
-      return sizeBytes;
-    } catch (error) {
-      await writer.abort();
-      throw error;
-    }
-  }
+/** What turns archives into sandboxes of this driver. */
+function readerOf({ snapshots, saves }: SandboxDriver): Pick<ArchiveDriver, 'format' | 'create'> | undefined {
+  return snapshots?.archives ?? saves;
 }

@@ -1,10 +1,16 @@
 import { createMaker, type Access, type Principal } from '@svc/access';
 import { sandboxErrors } from '../../errors.ts';
-import type { Isolation } from '../driver.ts';
+import { missingCapabilities, type Capability, type Isolation } from '../driver.ts';
 import type { Sandbox } from '../sandbox.ts';
 import { offlineError } from './cluster-drivers.ts';
 import { mayRunInCluster } from './cluster-rights.ts';
-import type { ClusterReports, ConnectedClusters, SandboxCluster } from './sandbox-cluster.ts';
+import { OfflineDriver } from './offline-driver.ts';
+import {
+  clusterDriverName,
+  type ClusterReports,
+  type ConnectedClusters,
+  type SandboxCluster,
+} from './sandbox-cluster.ts';
 
 /** The cluster of a new sandbox, and the node with its tunnel. */
 export interface ChosenCluster extends SandboxCluster {
@@ -18,6 +24,8 @@ export interface AvailableCluster {
   readonly id: string;
   readonly name: string;
   readonly isConnected: boolean;
+  /** In alphabetical order. */
+  readonly missingCapabilities: readonly Capability[];
 }
 
 export interface ClusterChoiceDeps {
@@ -25,6 +33,8 @@ export interface ClusterChoiceDeps {
   /** Null if clusters are off. */
   readonly clusters: ConnectedClusters | null;
   readonly reports: ClusterReports;
+  /** Whether there is storage for snapshots. */
+  readonly keepsSnapshots: boolean;
 }
 
 /** Finds and authorizes the clusters of create requests. */
@@ -88,8 +98,16 @@ export class ClusterChoice {
     for (const { clusterId } of await reports.ofWorkspace(workspaceUuid)) {
       const found = await clusters.findById(clusterId);
       if (found === null || found.workspaceUuid !== workspaceUuid) continue;
-      available.push({ id: found.id, name: found.name, isConnected: (await clusters.holder(found.id)) !== null });
+      const { id, name } = found;
+      const isConnected = (await clusters.holder(id)) !== null;
+      available.push({ id, name, isConnected, missingCapabilities: this.#missingIn(found) });
     }
     return available.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  }
+
+  /** What pods lack is known wherever the tunnel of their cluster is. */
+  #missingIn({ id, name }: Pick<SandboxCluster, 'id' | 'name'>): readonly Capability[] {
+    const missing = missingCapabilities(new OfflineDriver(clusterDriverName(id), () => offlineError(name)));
+    return this.#deps.keepsSnapshots ? missing : [...missing, 'snapshots' as const].toSorted();
   }
 }

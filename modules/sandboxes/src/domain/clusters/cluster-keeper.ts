@@ -5,10 +5,12 @@ import { reconcile } from '../reconcile.ts';
 import type { Sandbox, SandboxFault, SandboxStatus } from '../sandbox.ts';
 import type { SandboxService } from '../sandbox-service.ts';
 import type { Supervisor } from '../supervisor.ts';
+import type { ClusterRestorer } from './cluster-restorer.ts';
 import type { ClusterRights } from './cluster-rights.ts';
 import type { ClusterConnector, ClusterRecord, ClusterReports, ConnectedClusters } from './sandbox-cluster.ts';
 
 const CHECK_EVERY_MS = 2_000;
+const RESTORE_EVERY_MS = 10_000;
 /** A short reconnect of an agent does not show. */
 const AWAY_AFTER_MS = 25_000;
 /** What an agent or a cluster refuses is asked for again after this time, and what an agent allows too. */
@@ -29,6 +31,7 @@ export interface ClusterKeeperDeps {
   readonly boots: Boots;
   readonly supervisor: Supervisor;
   readonly rights: Pick<ClusterRights, 'follow' | 'close'>;
+  readonly restorer: Pick<ClusterRestorer, 'restore'>;
 }
 
 /** What was last tried with a cluster's tunnel. */
@@ -49,6 +52,7 @@ export class ClusterKeeper {
   /** Clusters with sandboxes here and without a driver, and since when. */
   readonly #awaySinceMs = new Map<string, number>();
   readonly #stop = new AbortController();
+  #restoresAtMs = 0;
   #unsubscribe = (): void => undefined;
 
   constructor(deps: ClusterKeeperDeps) {
@@ -72,10 +76,15 @@ export class ClusterKeeper {
     this.#unsubscribe();
     this.#stop.abort();
     await this.#loop.close();
+    await this.#disconnectAll(); // ends what waits for a cluster that does not answer
     await this.#queue.idle();
+    await this.#disconnectAll(); // those connected meanwhile
+    this.#deps.rights.close();
+  }
+
+  async #disconnectAll(): Promise<void> {
     const { drivers } = this.#deps.context;
     for (const id of drivers.clusterIds) await drivers.disconnect(id);
-    this.#deps.rights.close();
   }
 
   /** Starts a sandbox that another node has recorded for this one. */
@@ -93,6 +102,9 @@ export class ClusterKeeper {
     for (const id of held) this.#follow(id);
     this.#deps.rights.follow(context.live.ids);
     await this.#markAway();
+    if (context.clock.nowMs() < this.#restoresAtMs) return;
+    this.#restoresAtMs = context.clock.nowMs() + RESTORE_EVERY_MS;
+    await this.#deps.restorer.restore();
   }
 
   /** Works on one cluster in the background, so that a slow one delays no other. */

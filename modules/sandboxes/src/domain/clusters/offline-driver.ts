@@ -1,7 +1,14 @@
 import type { AppError } from '@svc/errors';
-import type { DriverStatus, FoundSandbox, SandboxCondition, SandboxDriver, SandboxStats } from '../driver.ts';
+import type {
+  DriverStatus,
+  FoundSandbox,
+  SandboxCondition,
+  SandboxDriver,
+  SandboxStats,
+  SaveDriver,
+} from '../driver.ts';
 import type { HelperConnection } from '../helper/helper-connection.ts';
-import { POD_LACKS } from './pod-capabilities.ts';
+import { POD_FORMAT, POD_LACKS } from './pod-capabilities.ts';
 
 /** Stands for the driver of a cluster that cannot be reached from this node: everything is refused. */
 export class OfflineDriver implements SandboxDriver {
@@ -9,6 +16,12 @@ export class OfflineDriver implements SandboxDriver {
   readonly lacks = POD_LACKS;
   readonly pullsImages = true;
   readonly usesTemplates = true;
+  readonly saves: SaveDriver = {
+    format: POD_FORMAT,
+    sizeBytes: () => this.#refuse(),
+    save: () => this.#refuse(),
+    create: () => this.#refuse(),
+  };
   readonly #refusal: () => AppError;
 
   constructor(name: string, refusal: () => AppError) {

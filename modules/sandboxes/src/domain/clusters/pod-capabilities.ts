@@ -7,3 +7,6 @@ export const POD_LACKS: ReadonlySet<DeclaredCapability> = new Set([
   'oom_survival',
   'process_limit',
 ]);
+
+/** What can read archives of pods, in every cluster. */
+export const POD_FORMAT = 'pods';

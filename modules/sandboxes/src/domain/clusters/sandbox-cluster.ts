@@ -18,6 +18,14 @@ export function clusterDriverName(clusterId: string): string {
   return `${DRIVER_PREFIX}${clusterId}`;
 }
 
+/** ID of the cluster that a driver with this name runs sandboxes in; null if it is none. */
+export function clusterOfDriver(name: string): string | null {
+  return name.startsWith(DRIVER_PREFIX) ? name.slice(DRIVER_PREFIX.length) : null;
+}
+
+/** Matches the names of drivers of clusters, in the language of LIKE. */
+export const CLUSTER_DRIVERS = `${DRIVER_PREFIX}%`;
+
 /** A cluster of a workspace. */
 export interface ClusterRecord {
   readonly id: string;

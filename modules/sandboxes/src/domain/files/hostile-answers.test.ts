@@ -70,7 +70,7 @@ const uses: readonly (readonly [string, (connection: HelperConnection) => Promis
   [
     'a connection to a port',
     async (connection) => {
-      const socket = await PortSocket.open(connection, 80);
+      const socket = await PortSocket.open(connection, 80, new AbortController().signal);
       socket.on('error', () => undefined);
       socket.end('x');
       for await (const chunk of socket) expect((chunk as Buffer).length).toBeGreaterThan(0);

@@ -1,8 +1,11 @@
+import type { CauseCode } from '../../errors.ts';
 import type { Breach, Limits } from '@svc/quotas';
 import type { Sandbox, SandboxFault } from '../sandbox.ts';
 
 /** Cause code of sandboxes whose node does not respond. */
 export const LOST = 'NODE_LOST';
+/** Cause codes of sandboxes in clusters whose pods may be gone. One that ran out of memory would do so again. */
+export const POD_LOST: readonly CauseCode[] = [LOST, 'INIT_CRASHED', 'AGENT_TIMEOUT', 'ROOTFS_FAILED'];
 /** A node reports itself every 15 s. */
 export const UNREPORTED_MS = 20_000;
 
@@ -40,6 +43,10 @@ export interface SandboxMoves {
     limits: Limits,
     silentMs: number,
   ): Promise<{ sandbox: Sandbox | null } | { breach: Breach }>;
+  /** Sandboxes of this node to restore in these clusters, whose pods may be gone. */
+  lostInClusters(node: string, clusterIds: readonly string[], limit: number): Promise<readonly MovableSandbox[]>;
+  /** Like `move`, on the same node, for a sandbox that has lost its files. */
+  recreate(lost: MovableSandbox, limits: Limits): Promise<{ sandbox: Sandbox | null } | { breach: Breach }>;
   /** Ids of sandboxes that were moved from this node and that it has not removed yet. */
   leftBehind(node: string): Promise<readonly string[]>;
   /** The node has removed the sandbox. */

@@ -19,8 +19,10 @@ export class PortSocket extends Duplex {
     this.#pump().catch((error: unknown) => this.destroy(error instanceof Error ? error : new Error(String(error))));
   }
 
-  /** Throws PORT_UNREACHABLE with the reason. */
-  static async open(connection: HelperConnection, port: number): Promise<PortSocket> {
+  /** Throws PORT_UNREACHABLE with the reason, also when the signal aborts: the client left. */
+  static async open(connection: HelperConnection, port: number, signal: AbortSignal): Promise<PortSocket> {
+    const left = (): Error => sandboxErrors.PORT_UNREACHABLE({ details: { port, reason: 'the client left' } });
+    if (signal.aborted) throw left();
     const incoming = new ReceivedBytes();
     const connected = Promise.withResolvers<void>();
     const stream = connection.start(
@@ -37,7 +39,12 @@ export class PortSocket extends Duplex {
       incoming.end();
       connected.resolve();
     });
+    signal.addEventListener('abort', () => connected.resolve(), { once: true });
     await connected.promise;
+    if (signal.aborted) {
+      stream.abandon(); // the helper may not even answer that
+      throw left();
+    }
     if (stream.ended) {
       const outcome = await stream.outcome;
       if (!outcome.ok) throw sandboxErrors.PORT_UNREACHABLE({ details: { port, reason: outcome.message } });

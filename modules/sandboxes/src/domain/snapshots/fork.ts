@@ -1,4 +1,5 @@
 import type { Principal } from '@svc/access';
+import type { ChosenCluster, ClusterChoice } from '../clusters/choose-cluster.ts';
 import type { SandboxService } from '../sandbox-service.ts';
 import type { CreateRequest } from '../create-request.ts';
 import type { Sandbox, VolumeMount } from '../sandbox.ts';
@@ -27,6 +28,7 @@ export interface ForkRequest {
 
 export interface ForkDeps {
   readonly service: SandboxService;
+  readonly clusters: Pick<ClusterChoice, 'choose'>;
   readonly snapshots: SnapshotService;
   readonly volumes: VolumeService;
   readonly mounts: MountService;
@@ -38,20 +40,24 @@ export interface ForkDeps {
  * of the buckets that the source writes to, and shares those that it only reads.
  */
 export async function fork(
-  { service, snapshots, volumes, mounts: mountService, forkCopies }: ForkDeps,
+  { service, clusters, snapshots, volumes, mounts: mountService, forkCopies }: ForkDeps,
   request: ForkRequest,
   waitMs: number,
   signal: AbortSignal,
 ): Promise<readonly Sandbox[]> {
   const { workspaceUuid, maker, sandboxId } = request;
-  service.assertTakesSandboxes(); // before the copy
   const source = await service.get(workspaceUuid, sandboxId);
   const { principal } = request;
+  // Before the copy.
+  if (source.cluster === null) service.assertTakesSandboxes();
+  else await clusters.choose(workspaceUuid, principal, source.cluster.id);
   const authorized = await mountService.authorize(workspaceUuid, principal, source.mounts);
   const snapshot = await snapshots.createForFork({ workspaceUuid, maker, sandboxId, name: null });
   const made: Sandbox[] = [];
   const journal = forkCopies.begin(workspaceUuid);
   try {
+    // After the copy, because the tunnel may have moved. The forks run by the right of their own creator.
+    const cluster = source.cluster === null ? null : await clusters.choose(workspaceUuid, principal, source.cluster.id);
     for (let index = 1; index <= request.count; index += 1) {
       const mounts = await volumes.copyForFork(workspaceUuid, maker, source.volumes, journal.note);
       const buckets = request.sharesBuckets
@@ -59,7 +65,7 @@ export async function fork(
         : await mountService.fork(workspaceUuid, principal, authorized, journal.note, signal);
       made.push(
         await service.create(
-          createChildRequest(source, request, { snapshotId: snapshot.id, index, mounts, buckets }),
+          createChildRequest(source, request, { snapshotId: snapshot.id, index, mounts, buckets, cluster }),
           0,
           signal,
         ),
@@ -98,12 +104,13 @@ interface Child {
   readonly index: number;
   readonly mounts: readonly VolumeMount[];
   readonly buckets: readonly BucketMount[];
+  readonly cluster: ChosenCluster | null;
 }
 
 function createChildRequest(
   source: Sandbox,
   request: ForkRequest,
-  { snapshotId, index, mounts, buckets }: Child,
+  { snapshotId, index, mounts, buckets, cluster }: Child,
 ): CreateRequest {
   const { name, count } = request;
   return {
@@ -122,7 +129,7 @@ function createChildRequest(
     isolation: source.isolation,
     volumes: mounts,
     mounts: buckets,
-    cluster: null, // sandboxes of clusters have no snapshots
+    cluster,
     idleTimeoutSeconds: source.idleTimeoutSeconds,
     maxLifetimeSeconds: null,
     // A fork expires no later than its source and the caller's own limit.

@@ -6,7 +6,10 @@ import { assertDiskRoom } from '../disk-room.ts';
 import { newSnapshotId, isSnapshotId } from '../identifiers.ts';
 import type { Sandbox } from '../sandbox.ts';
 import type { SandboxService } from '../sandbox-service.ts';
-import type { SnapshotDriver } from '../driver.ts';
+import type { SandboxDriver, SnapshotDriver } from '../driver.ts';
+import { clusterDriverName, clusterOfDriver, type SandboxCluster } from '../clusters/sandbox-cluster.ts';
+import { OfflineDriver } from '../clusters/offline-driver.ts';
+import { offlineError } from '../clusters/cluster-drivers.ts';
 import { sandboxErrors } from '../../errors.ts';
 import type { FinishedState, Snapshot, SnapshotFilter, SnapshotPage, SnapshotRepository } from './snapshot.ts';
 
@@ -15,6 +18,8 @@ const PARALLEL_COPIES = 3;
 /** The remaining slots serve other owners, however long these copies take. */
 const PARALLEL_COPIES_OF_OWNER = 2;
 const PARALLEL_COPIES_OF_WORKSPACE = 1;
+/** Streams from clusters cost memory here, and a cluster may send slowly for hours. */
+const PARALLEL_STREAMS = 8;
 const MAX_WAITING = 256;
 const MAX_WAITING_OF_OWNER = 128;
 const MAX_WAITING_OF_WORKSPACE = 32;
@@ -37,21 +42,26 @@ export class SnapshotService {
   readonly #repository: SnapshotRepository;
   /** Slots for copies, which copies of volumes use too. */
   readonly copies: FairSlots;
+  /** Slots for copies of what runs in clusters, which delay no others. */
+  readonly #streams: FairSlots;
 
   constructor(context: SandboxContext, service: SandboxService, repository: SnapshotRepository) {
     this.#context = context;
     this.#service = service;
     this.#repository = repository;
-    this.copies = new FairSlots({
-      capacity: PARALLEL_COPIES,
-      capacityPerKey: PARALLEL_COPIES_OF_WORKSPACE,
-      capacityPerGroup: PARALLEL_COPIES_OF_OWNER,
-      maxWaiting: MAX_WAITING,
-      maxItemsPerKey: MAX_WAITING_OF_WORKSPACE,
-      maxItemsPerGroup: MAX_WAITING_OF_OWNER,
-      groupOf: context.quotaLimits.shareOf,
-      refuse: () => sandboxErrors.SNAPSHOTS_BUSY({ headers: { 'retry-after': '10' } }),
-    });
+    const slots = (capacity: number): FairSlots =>
+      new FairSlots({
+        capacity,
+        capacityPerKey: PARALLEL_COPIES_OF_WORKSPACE,
+        capacityPerGroup: PARALLEL_COPIES_OF_OWNER,
+        maxWaiting: MAX_WAITING,
+        maxItemsPerKey: MAX_WAITING_OF_WORKSPACE,
+        maxItemsPerGroup: MAX_WAITING_OF_OWNER,
+        groupOf: context.quotaLimits.shareOf,
+        refuse: () => sandboxErrors.SNAPSHOTS_BUSY({ headers: { 'retry-after': '10' } }),
+      });
+    this.copies = slots(PARALLEL_COPIES);
+    this.#streams = slots(PARALLEL_STREAMS);
   }
 
   /**
@@ -93,7 +103,7 @@ export class SnapshotService {
   /** Deletes the snapshot. Its files stay until no new sandbox waits for them. */
   async release(snapshot: Snapshot): Promise<void> {
     await this.#repository.remove(snapshot.id);
-    await this.#purge(snapshot.id);
+    await this.#purge(snapshot);
   }
 
   async get(workspaceUuid: string, id: string): Promise<Snapshot> {
@@ -102,22 +112,46 @@ export class SnapshotService {
     return snapshot;
   }
 
-  /** Returns a snapshot that sandboxes can be created from on this node. Throws SNAPSHOT_ELSEWHERE. */
-  async usable(workspaceUuid: string, id: string): Promise<Snapshot> {
+  /**
+   * Returns a snapshot that sandboxes can be created from in the cluster, or on this node if there is none. Throws
+   * SNAPSHOT_ELSEWHERE and SNAPSHOT_UNSUPPORTED.
+   */
+  async usable(
+    workspaceUuid: string,
+    id: string,
+    cluster: Pick<SandboxCluster, 'id' | 'name'> | null,
+  ): Promise<Snapshot> {
     const snapshot = await this.get(workspaceUuid, id);
-    const { node, driver, archives } = this.#context;
-    const isHere = snapshot.node === node && snapshot.driver === driver.name;
-    if (isHere || (archives !== null && (await archives.find(id)) !== null)) return snapshot;
+    const { node, archives, storage, driver: own } = this.#context;
+    const driver: SandboxDriver =
+      cluster === null ? own : new OfflineDriver(clusterDriverName(cluster.id), () => offlineError(cluster.name));
+    const isOwn = snapshot.node === node && snapshot.driver === own.name;
+    if (cluster === null && isOwn) return snapshot;
+    const isReadable = storage !== null && (await storage.findFor(id, driver)) !== null;
+    if (isReadable) return snapshot;
+    if (clusterOfDriver(snapshot.driver) !== null || cluster !== null) this.#assertReadable(snapshot, driver);
     const remedy =
-      archives === null || snapshot.driver !== driver.name
+      archives === null || snapshot.driver !== own.name
         ? `send the request to node ${snapshot.node}`
         : 'it is not archived yet; try again, or see archive_error of the snapshot';
     throw sandboxErrors.SNAPSHOT_ELSEWHERE({ details: { node: snapshot.node, remedy } });
   }
 
+  /** Throws SNAPSHOT_UNSUPPORTED unless the driver could read an archive of the snapshot. */
+  #assertReadable({ driver: taken }: Snapshot, { name, snapshots, saves }: SandboxDriver): void {
+    const { archives, driver: own } = this.#context;
+    const format = taken === own.name && archives !== null ? own.snapshots?.archives?.format : undefined;
+    if (format !== undefined && format === (saves ?? snapshots?.archives)?.format) return;
+    const reason =
+      clusterOfDriver(taken) === null
+        ? `it was taken by the driver ${taken}, and ${name} reads only archives of pods`
+        : `it was taken in a cluster, and the driver ${name} does not read snapshots of pods; create the sandbox in a connected cluster`;
+    throw sandboxErrors.SNAPSHOT_UNSUPPORTED({ details: { reason } });
+  }
+
   /** Number of copies waiting for a slot. */
   get waiting(): number {
-    return this.copies.waiting;
+    return this.copies.waiting + this.#streams.waiting;
   }
 
   list(workspaceUuid: string, filter: SnapshotFilter): Promise<SnapshotPage> {
@@ -129,15 +163,26 @@ export class SnapshotService {
     const snapshot = await this.get(workspaceUuid, id);
     if (!(await this.#repository.remove(snapshot.id))) throw sandboxErrors.SNAPSHOT_NOT_FOUND();
     // Another node's files are removed by its own sweep.
-    if (this.#context.holder.isHere(snapshot)) await this.#purge(snapshot.id);
-    this.#context.archives?.wakeSweep();
+    if (this.#context.holder.isHere(snapshot)) await this.#purge(snapshot);
+    this.#context.storage?.wakeSweep();
+  }
+
+  /** After a start: forgets what the previous process did not complete of snapshots without files on this node. */
+  async forgetUnfinished(): Promise<void> {
+    for (const snapshot of await this.#repository.ofNode(this.#context.node, ['making', 'fork'])) {
+      if (clusterOfDriver(snapshot.driver) === null) continue;
+      await this.#context.storage?.streamed.fail(snapshot, 'the platform was restarted');
+      await this.release(snapshot);
+    }
   }
 
   /** Removes incomplete snapshots after a start, on the machine and in the records. */
   async reconcile(): Promise<void> {
     const { driver, node } = this.#context;
     if (driver.snapshots === undefined) return;
-    for (const { id } of await this.#repository.ofNode(node, ['making', 'fork'])) await this.#repository.remove(id);
+    for (const { id, driver: name } of await this.#repository.ofNode(node, ['making', 'fork'])) {
+      if (clusterOfDriver(name) === null) await this.#repository.remove(id); // the others may be new
+    }
     const known = await this.#repository.ofNode(node, ['ready', 'move', 'removed']);
     const ids = new Set(known.map(({ id }) => id));
     for (const id of await driver.snapshots.list()) if (!ids.has(id)) await driver.snapshots.remove(id);
@@ -146,26 +191,44 @@ export class SnapshotService {
 
   /** Deletes the files of removed snapshots that no sandbox waits for. */
   async sweep(): Promise<void> {
-    for (const { id } of await this.#repository.ofNode(this.#context.node, ['removed'])) await this.#purge(id);
+    for (const each of await this.#repository.ofNode(this.#context.node, ['removed'])) await this.#purge(each);
   }
 
   async #make(request: SnapshotRequest, state: FinishedState, limit: number | null): Promise<Snapshot> {
     const sandbox = await this.#service.held(request.workspaceUuid, request.sandboxId);
-    const copier = this.#copier(sandbox);
+    const copy = this.#copierOf(sandbox, state);
     assertCopyable(sandbox);
     const draft = this.#draft(sandbox, request);
     await this.#record(draft, request, state, limit);
     try {
-      const sizeBytes = await this.copies.run(request.workspaceUuid, () => this.#copy(copier, sandbox, draft.id));
-      const made = await this.#repository.finish(draft.id, state, sizeBytes);
-      if (made === null) throw sandboxErrors.SNAPSHOT_NOT_FOUND();
-      if (state !== 'fork') this.#context.archives?.wake();
-      return made;
+      return await copy(draft);
     } catch (error) {
       await this.#repository.remove(draft.id);
-      await this.#purge(draft.id);
+      await this.#purge(draft);
       throw error;
     }
+  }
+
+  /** Throws SNAPSHOTS_UNAVAILABLE and SNAPSHOTS_UNSTORED. */
+  #copierOf(sandbox: Sandbox, state: FinishedState): (draft: Snapshot) => Promise<Snapshot> {
+    const { workspaceUuid } = sandbox;
+    const { snapshots, saves, name } = this.#context.drivers.of(sandbox);
+    if (snapshots !== undefined) {
+      return async ({ id }) => {
+        const sizeBytes = await this.copies.run(workspaceUuid, () => this.#copy(snapshots, sandbox, id));
+        const made = await this.#repository.finish(id, state, sizeBytes);
+        if (made === null) throw sandboxErrors.SNAPSHOT_NOT_FOUND();
+        if (state !== 'fork') this.#context.archives?.wake();
+        return made;
+      };
+    }
+    if (saves === undefined) throw sandboxErrors.SNAPSHOTS_UNAVAILABLE({ details: { driver: name } });
+    const { storage } = this.#context;
+    if (storage === null) throw sandboxErrors.SNAPSHOTS_UNSTORED();
+    return (draft) =>
+      this.#streams.run(workspaceUuid, () =>
+        this.#whileFrozen(sandbox, () => storage.streamed.take(saves, draft, state)),
+      );
   }
 
   async #record(draft: Snapshot, { maker }: SnapshotRequest, state: FinishedState, limit: number | null) {
@@ -177,30 +240,40 @@ export class SnapshotService {
     throw sandboxErrors.SNAPSHOT_QUOTA_EXCEEDED({ details });
   }
 
+  #copy(copier: SnapshotDriver, sandbox: Sandbox, snapshotId: string): Promise<number> {
+    return this.#whileFrozen(sandbox, async ({ id }) => {
+      await assertDiskRoom(this.#context.disk, await copier.sizeBytes({ sandbox: id }));
+      return (await copier.take(id, snapshotId)).sizeBytes;
+    });
+  }
+
   /** Holds the sandbox's lock, so that it is not stopped, started or deleted meanwhile. */
-  #copy(copier: SnapshotDriver, { id, workspaceUuid }: Sandbox, snapshotId: string): Promise<number> {
-    const { queue, driver, log, disk } = this.#context;
+  #whileFrozen<Result>({ id, workspaceUuid }: Sandbox, take: (sandbox: Sandbox) => Promise<Result>): Promise<Result> {
+    const { queue, drivers, log } = this.#context;
     return queue.run(id, async () => {
       const sandbox = await this.#service.get(workspaceUuid, id);
       assertCopyable(sandbox);
-      await assertDiskRoom(disk, await copier.sizeBytes({ sandbox: id }));
       try {
-        return (await copier.take(id, snapshotId)).sizeBytes;
+        return await take(sandbox);
       } catch (error) {
-        // The copier may have died while the processes were frozen.
-        if (sandbox.status === 'running' && sandbox.pausedAt === null) {
-          await driver.resume(id).catch((cause: unknown) => log.error({ err: cause, sandbox: id }, 'resume failed'));
+        // What took the copy may have died while the processes were frozen.
+        if (sandbox.status === 'running' && sandbox.pausedAt === null && !drivers.isAway(sandbox)) {
+          const resumed = drivers.of(sandbox).resume(id);
+          await resumed.catch((cause: unknown) => log.error({ err: cause, sandbox: id }, 'resume failed'));
         }
         throw error;
       }
     });
   }
 
-  async #purge(id: string): Promise<void> {
+  /** Archives are removed once no new sandbox waits for them. */
+  async #purge({ id, driver: name }: Pick<Snapshot, 'id' | 'driver'>): Promise<void> {
     const { driver, log } = this.#context;
     try {
-      if (await this.#isNeeded(id)) return;
-      await driver.snapshots?.remove(id);
+      if (clusterOfDriver(name) === null) {
+        if (await this.#isNeeded(id)) return;
+        await driver.snapshots?.remove(id);
+      }
       await this.#repository.purge(id);
     } catch (error) {
       log.error({ err: error, snapshot: id }, 'a deleted snapshot could not be cleaned up yet');
@@ -218,20 +291,15 @@ export class SnapshotService {
     return false;
   }
 
-  #copier(sandbox: Sandbox): SnapshotDriver {
-    const driver = this.#context.drivers.of(sandbox);
-    if (driver.snapshots !== undefined) return driver.snapshots;
-    throw sandboxErrors.SNAPSHOTS_UNAVAILABLE({ details: { driver: driver.name } });
-  }
-
   #draft(sandbox: Sandbox, { maker, name }: SnapshotRequest): Snapshot {
     const { clock, random, node, driver } = this.#context;
+    const { cluster } = sandbox;
     return {
       id: newSnapshotId(random.bytes),
       workspaceUuid: sandbox.workspaceUuid,
       ownerId: maker.id,
       node,
-      driver: driver.name,
+      driver: cluster === null ? driver.name : clusterDriverName(cluster.id),
       name: name ?? sandbox.name,
       sandboxId: sandbox.id,
       image: sandbox.image,

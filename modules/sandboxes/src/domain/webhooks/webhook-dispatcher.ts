@@ -1,6 +1,12 @@
-import { BackgroundLoop, FairSlots, Shares } from '@svc/runtime';
+import { BackgroundLoop } from '@svc/runtime';
 import type { QuotaLimits } from '@svc/quotas';
-import { retryDelayMs } from '@svc/webhooks';
+import {
+  DeliveryTurns,
+  retryDelayMs,
+  type DeliveryOutcome,
+  type DeliveryPass,
+  type WaitingReceiver,
+} from '@svc/webhooks';
 import type { Logger, Metrics } from '@svc/telemetry';
 import type { EventLog } from '../events/event-log.ts';
 import type { SandboxEvent } from '../events/sandbox-event.ts';
@@ -12,24 +18,10 @@ const POLL_MS = 500;
 /** Longer than a delivery can take, so that two replicas never call one receiver at the same time. */
 const LEASE_MS = 30_000;
 const RENEW_MS = 10_000;
-/** Webhooks served concurrently: of all, of one owner and of one workspace. */
-const LANES = 32;
-const LANES_OF_OWNER = 24;
-const LANES_OF_WORKSPACE = 16;
-/** Webhooks that are served or wait for a lane. The others are found again by a later poll. */
-const MAX_ADMITTED = 2_048;
-/** Concurrent sandboxes per webhook. */
-const SANDBOXES_AT_ONCE = 4;
-/** A webhook starts no delivery after this time in a lane, and waits for another turn. */
-const PASS_MS = 5_000;
-const PAGE = 256;
 /** Events after the position that are looked at; those behind them wait for an older one. */
 const WINDOW = 1_000;
 /** Deliveries kept in the log of a webhook. */
 const KEPT_DELIVERIES = 1_000;
-/** Pause after a receiver fails, doubled each time. */
-const FIRST_REST_MS = 1_000;
-const LONGEST_REST_MS = 60_000;
 
 export interface WebhookSettingsOfOperator {
   readonly retry_seconds: number;
@@ -38,7 +30,7 @@ export interface WebhookSettingsOfOperator {
 }
 
 export interface WebhookDispatcherOptions extends Pick<WebhookServiceDeps, 'repository' | 'clock' | 'random'> {
-  readonly quotaLimits: Pick<QuotaLimits, 'shareOf'>;
+  readonly quotaLimits: Pick<QuotaLimits, 'readLimits' | 'shareOf'>;
   readonly events: EventLog;
   readonly service: WebhookService;
   readonly config: WebhookSettingsOfOperator;
@@ -48,42 +40,27 @@ export interface WebhookDispatcherOptions extends Pick<WebhookServiceDeps, 'repo
   readonly holder: string;
 }
 
-interface Rest {
-  readonly untilMs: number;
-  readonly lengthMs: number;
-}
-
 /**
  * Delivers the events of the log to webhooks. The log is the queue, so that every event whose change is stored is sent
- * at least once, whatever is killed. One process at a time serves a webhook, under a lease. Owners take turns, as do their
- * workspaces and the webhooks of a workspace, so that slow receivers delay nobody else for longer than a pass.
+ * at least once, whatever is killed. One process at a time serves a webhook, under a lease, and webhooks take turns.
  */
 export class WebhookDispatcher {
   readonly #options: WebhookDispatcherOptions;
   readonly #count: (outcome: 'delivered' | 'failed' | 'dropped', count?: number) => void;
-  /** By webhook: served, or waiting for a lane. */
-  readonly #admitted = new Map<string, Promise<void>>();
-  readonly #shares: Shares;
-  readonly #lanes: FairSlots;
-  readonly #rests = new Map<string, Rest>();
+  readonly #turns: DeliveryTurns<WaitingReceiver>;
   readonly #leases = new Map<string, number>();
   readonly #stopping = new AbortController();
   readonly #loop: BackgroundLoop;
-  /** The webhook that was admitted last: the next poll begins behind it. */
-  #after = '';
 
   constructor(options: WebhookDispatcherOptions) {
     this.#options = options;
-    const { clock, log, metrics, quotaLimits } = options;
-    const groupOf = (workspaceUuid: string): string => quotaLimits.shareOf(workspaceUuid);
-    this.#shares = new Shares({ capacity: MAX_ADMITTED, groupOf, holders: { key: 'workspace', group: 'owner' } });
-    this.#lanes = new FairSlots({
-      capacity: LANES,
-      capacityPerGroup: LANES_OF_OWNER,
-      capacityPerKey: LANES_OF_WORKSPACE,
-      maxWaiting: MAX_ADMITTED,
-      groupOf,
-      refuse: () => new Error('more webhooks wait than are admitted'), // the shares prevent it
+    const { clock, log, metrics, quotaLimits, repository } = options;
+    this.#turns = new DeliveryTurns<WaitingReceiver>({
+      waiting: (after, limit) => repository.waiting(after?.id ?? '', limit),
+      serve: ({ id }, pass) => this.#serve(id, pass),
+      owners: quotaLimits,
+      onError: (err, { id }) => log.error({ err, webhook: id }, 'delivering events failed'),
+      clock,
     });
     const outcomes = metrics.counter(
       'svc_sandboxes_webhook_deliveries_total',
@@ -107,64 +84,20 @@ export class WebhookDispatcher {
   async close(): Promise<void> {
     this.#stopping.abort();
     await this.#loop.close();
-    await Promise.all(this.#admitted.values());
+    await this.#turns.settle();
     await this.#options.repository.releaseLeases(this.#options.holder).catch((err: unknown) => {
       this.#options.log.error({ err }, 'giving leases of webhooks back failed');
     });
   }
 
-  /** Admits the webhooks that have events, once around. */
   async #poll(): Promise<void> {
-    const start = this.#after;
-    await this.#admit(start, '\uffff');
-    if (start !== '') await this.#admit('', start);
-    this.#forgetOthers();
-  }
-
-  /** `to`: the last id, itself included. */
-  async #admit(from: string, to: string): Promise<void> {
-    const { repository, clock } = this.#options;
-    for (let after = from; ;) {
-      const page = await repository.waiting(after, PAGE);
-      for (const { id, workspaceUuid } of page) {
-        if (id > to || this.#stopping.signal.aborted) return;
-        after = id;
-        if (this.#admitted.has(id) || (this.#rests.get(id)?.untilMs ?? 0) > clock.nowMs()) continue;
-        const { release } = this.#shares.take(workspaceUuid);
-        if (release !== null) this.#open(id, workspaceUuid, release);
-      }
-      if (page.length < PAGE) return;
-    }
-  }
-
-  /** Forgets what was remembered of webhooks that need nothing or are gone. */
-  #forgetOthers(): void {
-    const longAgoMs = this.#options.clock.nowMs() - 2 * LONGEST_REST_MS;
-    for (const [id, { untilMs }] of this.#rests) if (untilMs < longAgoMs) this.#rests.delete(id);
-    for (const [id, untilMs] of this.#leases) if (untilMs < longAgoMs) this.#leases.delete(id);
-  }
-
-  #open(id: string, workspaceUuid: string, release: () => void): void {
-    const { signal } = this.#stopping;
-    this.#after = id;
-    const pass = this.#lanes
-      .run(workspaceUuid, () => this.#serve(id), signal)
-      .catch((err: unknown) => {
-        if (signal.aborted) return;
-        this.#options.log.error({ err, webhook: id }, 'delivering events failed');
-        this.#rest(id);
-      });
-    this.#admitted.set(
-      id,
-      pass.finally(() => {
-        release();
-        this.#admitted.delete(id);
-      }),
-    );
+    await this.#turns.admit(this.#stopping.signal);
+    const nowMs = this.#options.clock.nowMs();
+    for (const [id, untilMs] of this.#leases) if (untilMs < nowMs) this.#leases.delete(id);
   }
 
   /** Delivers what is due of one window, until the pass is over. */
-  async #serve(id: string): Promise<void> {
+  async #serve(id: string, pass: DeliveryPass): Promise<void> {
     const { repository, events: log, clock } = this.#options;
     if (!(await this.#keepLease(id))) return;
     const webhook = await repository.get(id);
@@ -177,44 +110,18 @@ export class WebhookDispatcher {
       return { plan: planDeliveries({ ...webhook, position }, page, attempted, clock.nowMs()), attempted };
     };
     const { plan, attempted } = await look();
-    // After a failure, one event shows whether the receiver is back.
-    const due = this.#rests.has(id) ? plan.due.slice(0, 1) : plan.due;
-    if (due.length > 0) {
-      const failed = await this.#deliverAll(webhook, due, attempted);
-      if (failed) await this.#drop(webhook, plan.open);
-    }
-    const after = due.length > 0 ? (await look()).plan : plan;
+    const outcome = await pass.deliver(
+      plan.due,
+      ({ sandboxId }) => sandboxId,
+      (event) => this.#deliver(webhook, event, attempted.get(event.sequence)?.attempts ?? 0),
+    );
+    if (outcome === 'failed') await this.#drop(webhook, plan.open);
+    const after = plan.due.length > 0 ? (await look()).plan : plan;
     if (after.position > position) await repository.advance(id, after.position, 0, KEPT_DELIVERIES);
   }
 
-  /** True if the receiver failed, which ends the pass. */
-  async #deliverAll(
-    webhook: SandboxWebhook,
-    due: readonly SandboxEvent[],
-    attempted: ReadonlyMap<number, WebhookDelivery>,
-  ): Promise<boolean> {
-    const bySandbox = [...Map.groupBy(due, ({ sandboxId }) => sandboxId).values()];
-    let outcome: 'delivered' | 'failed' | 'stopped' = 'delivered';
-    const endsAtMs = this.#options.clock.nowMs() + PASS_MS;
-    const work = async (): Promise<void> => {
-      for (let events = bySandbox.shift(); events !== undefined; events = bySandbox.shift()) {
-        for (const event of events) {
-          if (outcome !== 'delivered' || this.#options.clock.nowMs() >= endsAtMs) return;
-          const result = await this.#deliver(webhook, event, attempted.get(event.sequence)?.attempts ?? 0);
-          if (result !== 'delivered') outcome = result;
-        }
-      }
-    };
-    await Promise.all(Array.from({ length: SANDBOXES_AT_ONCE }, work));
-    return (outcome as string) === 'failed'; // changed by `work`
-  }
-
   /** `stopped`: this process closes, or the webhook has changed since the pass began. */
-  async #deliver(
-    webhook: SandboxWebhook,
-    event: SandboxEvent,
-    attempts: number,
-  ): Promise<'delivered' | 'failed' | 'stopped'> {
+  async #deliver(webhook: SandboxWebhook, event: SandboxEvent, attempts: number): Promise<DeliveryOutcome> {
     const { repository, service, clock } = this.#options;
     const { signal } = this.#stopping;
     if (!(await this.#keepLease(webhook.id))) return 'stopped';
@@ -231,7 +138,6 @@ export class WebhookDispatcher {
     }
     const recovers = current.failingSinceMs !== null ? { failingSinceMs: null, lastError: null } : undefined;
     await repository.record(webhook.id, [{ ...base, state: 'delivered', nextAttemptAtMs: 0 }], recovers);
-    this.#rests.delete(webhook.id);
     this.#count('delivered');
     return 'delivered';
   }
@@ -241,7 +147,6 @@ export class WebhookDispatcher {
     const { id } = webhook;
     const nowMs = clock.nowMs();
     this.#count('failed');
-    this.#rest(id);
     const attempts = delivery.attempts - 1;
     const retryMs = retryDelayMs({ attempts, firstMs: config.retry_seconds * 1_000, random: random.bytes });
     const failingSinceMs = webhook.failingSinceMs ?? nowMs;
@@ -290,11 +195,6 @@ export class WebhookDispatcher {
     if (before <= position) return position;
     await repository.advance(id, before, before - position, KEPT_DELIVERIES);
     return before;
-  }
-
-  #rest(id: string): void {
-    const lengthMs = Math.min((this.#rests.get(id)?.lengthMs ?? FIRST_REST_MS / 2) * 2, LONGEST_REST_MS);
-    this.#rests.set(id, { untilMs: this.#options.clock.nowMs() + lengthMs, lengthMs });
   }
 
   /** Takes or renews the lease. False if another process holds it. */

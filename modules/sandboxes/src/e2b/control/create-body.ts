@@ -114,7 +114,7 @@ export async function toDomainRequest(
 ): Promise<CreateRequest> {
   assertSupported(body);
   const template = body.templateID.replace(/:(?:default|latest)$/, '');
-  const snapshot = isSnapshotId(template) ? await snapshots.usable(grant.workspaceUuid, template) : null;
+  const snapshot = isSnapshotId(template) ? await snapshots.usable(grant.workspaceUuid, template, null) : null;
   const name = template.toLowerCase();
   const isOwn = snapshot === null && (await templates.resolve(grant.workspaceUuid, name)) !== null;
   const built = isOwn ? await templates.usable(grant.workspaceUuid, name) : null;

@@ -3,6 +3,7 @@ import type { Clock } from '@svc/runtime';
 import type { CallerLimiter } from '../../domain/admission.ts';
 import type { FastifyRequest } from 'fastify';
 import { Type, type Static } from 'typebox';
+import type { ClusterChoice } from '../../domain/clusters/choose-cluster.ts';
 import type { SandboxContext } from '../../domain/context.ts';
 import type { MountService } from '../../domain/mounts/mount-service.ts';
 import type { CommandService } from '../../domain/exec/command-service.ts';
@@ -29,6 +30,7 @@ export interface ControlDeps extends CreateDeps, AddressDeps {
   /** `/e2b` */
   readonly prefix: string;
   readonly service: SandboxService;
+  readonly clusters: Pick<ClusterChoice, 'choose'>;
   readonly files: FileService;
   readonly commands: CommandService;
   readonly mounts: MountService;

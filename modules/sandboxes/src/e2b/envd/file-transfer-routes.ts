@@ -3,12 +3,13 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { GrantedAccess } from '@svc/access';
 import { addressKey } from '@svc/addresses';
-import { readForm, type HttpApp, type RateLimiter, rateLimitHeaders } from '@svc/http';
+import { readForm, type HttpApp, type RateLimiter } from '@svc/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { queryText } from '../../domain/files/file-path.ts';
 import type { FileService, SandboxFiles } from '../../domain/files/file-service.ts';
 import { TransferBody } from '../../domain/files/transfer-body.ts';
 import { sandboxErrors } from '../../errors.ts';
+import { takeOrRefuse } from '../../routes/per-minute.ts';
 import { sandboxIdOf, sandboxOf, type EnvdAdmission } from './envd-admission.ts';
 import { parseMetadata, toMetadataView } from './file-metadata.ts';
 import { findSigned, type SignatureDeps } from './file-signature.ts';
@@ -68,13 +69,7 @@ async function admit(
   const signature = queryText(request.url, 'signature');
   if (signature === undefined) return admission.byToken(request);
   const named = sandboxIdOf(request);
-  if (named === null) {
-    const decision = signatureLimiter.take(addressKey(request.ip));
-    if (!decision.allowed) {
-      const details = { retry_after_seconds: decision.retryAfterSeconds };
-      throw sandboxErrors.RATE_LIMITED({ details, headers: rateLimitHeaders(decision) });
-    }
-  }
+  if (named === null) takeOrRefuse(signatureLimiter, addressKey(request.ip));
   const file = {
     path: queryText(request.url, 'path') ?? '',
     operation,

@@ -64,11 +64,30 @@ export function forwardRequest(forwarding: Forwarding & { readonly response: Ser
   });
 }
 
+/**
+ * Destroys the socket of an upgrade when its client leaves: nobody reads it before the answer, so it would not close
+ * then. Returns the function to call before the socket is read.
+ */
+export function noticeLeaving(socket: Duplex): () => void {
+  // Without a read, a buffer that is empty does not report its end. What the client sends early stays in the buffer.
+  const look = (): void => {
+    if (socket.readableLength === 0) socket.read();
+  };
+  const left = (): void => void socket.destroy();
+  socket.on('readable', look).once('end', left);
+  return () => void socket.off('readable', look).off('end', left);
+}
+
 /** Forwards a protocol upgrade: after the response, bytes pass unchanged in both directions. */
 export function forwardUpgrade(
-  forwarding: Forwarding & { readonly socket: Duplex; readonly head: Buffer },
+  forwarding: Forwarding & {
+    readonly socket: Duplex;
+    readonly head: Buffer;
+    /** Called before the socket is read or ended. */
+    readonly answered: () => void;
+  },
 ): Promise<void> {
-  const { request, socket, head, port, target, headers, answer } = forwarding;
+  const { request, socket, head, port, target, headers, answer, answered } = forwarding;
   if (socket.destroyed) {
     port.destroy();
     return Promise.resolve();
@@ -84,6 +103,7 @@ export function forwardUpgrade(
     });
     socket.once('close', () => port.destroy());
     upstream.once('upgrade', (message, _port, early) => {
+      answered();
       const switched = { ...answer(message.headers), connection: 'Upgrade', upgrade: message.headers.upgrade };
       socket.write(renderHead(101, switched));
       if (early.length > 0) socket.write(early);
@@ -92,6 +112,7 @@ export function forwardUpgrade(
       resolve();
     });
     upstream.once('response', (message) => {
+      answered();
       // The program refuses the upgrade: pass on its response and close.
       socket.write(renderHead(message.statusCode ?? 502, { ...answer(message.headers), connection: 'close' }));
       message.once('error', () => socket.destroy());

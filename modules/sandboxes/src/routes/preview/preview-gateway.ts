@@ -14,7 +14,7 @@ import type { Clock } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import type { HelperConnection } from '../../domain/helper/helper-connection.ts';
 import { sandboxErrors } from '../../errors.ts';
-import { forwardRequest, forwardUpgrade } from './forward.ts';
+import { forwardRequest, forwardUpgrade, noticeLeaving } from './forward.ts';
 import type { OpenPreviews } from '../../domain/preview/open-previews.ts';
 import { PortSocket } from '../../domain/preview/port-socket.ts';
 import { answerError, entryCookie, isNavigation } from './preview-answers.ts';
@@ -146,6 +146,7 @@ export class PreviewGateway {
     if (socket.destroyed) return; // the client left, and `close` is not emitted again
     const leave = this.#enter(admission, request, () => socket.destroy());
     socket.once('close', leave);
+    const answered = noticeLeaving(socket);
     let port: PortSocket | undefined;
     try {
       const dialed = await this.#dial(admission, socket);
@@ -154,8 +155,9 @@ export class PreviewGateway {
       const answer = (given: IncomingMessage['headers']): OutgoingHttpHeaders =>
         withEntry(responseHeaders(given, place, request.headers.origin), this.#entryHeaders(admission, request));
       keepOpen(socket);
-      await forwardUpgrade({ request, socket, head, port, target: admission.target, headers, answer });
+      await forwardUpgrade({ request, socket, head, port, target: admission.target, headers, answer, answered });
     } catch (error) {
+      answered();
       port?.destroy();
       leave();
       throw error;
@@ -172,7 +174,7 @@ export class PreviewGateway {
     else client.once('close', () => gone.abort());
     const { connection, requestHost } = await this.#options.reach(claim.sandboxId, hasLink, gone.signal);
     const host = requestHost?.replaceAll('${PORT}', String(claim.port)) ?? null;
-    return { port: await PortSocket.open(connection, claim.port), host };
+    return { port: await PortSocket.open(connection, claim.port, gone.signal), host };
   }
 
   #enter({ claim, isPublic }: Admission, request: IncomingMessage, cut: () => void): () => void {

@@ -119,7 +119,7 @@ function ClusterPicker({ clusters, value, onChange }: ClusterPickerProps) {
     ...clusters.map(({ name }) => ({
       value: name,
       label: name,
-      description: 'Connected cluster. Without pause, snapshots and volumes.',
+      description: 'Connected cluster. Without volumes and buckets.',
     })),
   ];
   return (

@@ -10,6 +10,7 @@ import {
   type SandboxDriver,
   type SandboxSpec,
   type SandboxStats,
+  type SaveDriver,
   type StartPlace,
 } from '../../../domain/driver.ts';
 import { POD_LACKS } from '../../../domain/clusters/pod-capabilities.ts';
@@ -29,7 +30,8 @@ import { PodImages } from './pod-images.ts';
 import { sandboxPod } from './pod-request.ts';
 import { outcomeWithin, PodUsage, UNMEASURED } from './pod-usage.ts';
 import { awaitUp, filesGone, kubeFailure, NOT_RUNNING, notRunning } from './pod-failure.ts';
-import { PodSnapshots, type SavedRoot } from './pod-snapshots.ts';
+import type { SavedRoot } from './pod-files.ts';
+import { createPodSaves, PodSnapshots } from './pod-snapshots.ts';
 import { isRunning, isUp, type PodView } from './pod-view.ts';
 
 /** Includes the start of two probes, whose image may have to be pulled. */
@@ -54,6 +56,7 @@ export class KubernetesDriver implements SandboxDriver {
   readonly usesTemplates: boolean;
   readonly #options: KubernetesDriverOptions;
   readonly snapshots?: PodSnapshots;
+  readonly saves?: SaveDriver;
   readonly #usage: PodUsage;
   readonly #images: PodImages;
   #cluster: OpenCluster | null = null;
@@ -66,15 +69,13 @@ export class KubernetesDriver implements SandboxDriver {
     this.usesTemplates = options.platformImages?.hasTemplates ?? false;
     this.#usage = new PodUsage(options.clock);
     this.#images = new PodImages(options);
-    const { snapshotFolder } = options;
-    if (snapshotFolder === null) return;
-    this.snapshots = new PodSnapshots({
-      folder: snapshotFolder,
-      driver: this.name,
-      withHelper: (id, freezes, work) => this.#withHelper(id, freezes, work),
-      create: (...request) => this.#create(...request),
-      isHeld: async (id) => this.#isHeld(id),
-    });
+    const { snapshotFolder: folder, clock } = options;
+    const { name: driver } = this;
+    const withHelper = this.#withHelper.bind(this);
+    const create = this.#create.bind(this);
+    const copies = { driver, withHelper, create, clock };
+    if (folder === null) this.saves = createPodSaves(copies);
+    else this.snapshots = new PodSnapshots({ ...copies, folder, isHeld: async (id) => this.#isHeld(id) });
   }
 
   async open(stop?: AbortSignal): Promise<DriverStatus> {

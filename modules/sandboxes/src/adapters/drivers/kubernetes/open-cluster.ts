@@ -47,7 +47,7 @@ export interface KubernetesDriverOptions {
    * tried it recently.
    */
   readonly networkPolicies: 'verify' | 'trust' | 'verified';
-  /** Where the files of snapshots are; null: there are no snapshots. */
+  /** Where the files of snapshots are; null: the driver only streams them. */
   readonly snapshotFolder: string | null;
   readonly clock: Clock;
   readonly random: Random;
