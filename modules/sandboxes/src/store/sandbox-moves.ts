@@ -7,7 +7,7 @@ import { clusterDriverName } from '../domain/clusters/sandbox-cluster.ts';
 import type { Sandbox } from '../domain/sandbox.ts';
 import { MOVING } from '../domain/nodes/drain-state.ts';
 import { LOST, POD_LOST, type MovableSandbox, type SandboxMoves } from '../domain/nodes/sandbox-moves.ts';
-import { ARCHIVED } from './archive-repository.ts';
+import { ARCHIVED } from './archive-removals.ts';
 import { writeEvents } from './event-log.ts';
 import { breachIn, enterGate } from './quota-usage.ts';
 import { activeDemand } from './sandbox-repository.ts';

@@ -265,6 +265,9 @@ export interface ArchiveRow {
   used_at: string;
   /** Null until it is complete. */
   ready_at: string | null;
+  /** Of an image that belongs to a workspace. */
+  workspace_uuid: string | null;
+  unpacked_bytes: number | string | null;
 }
 
 export interface TemplateBuildRow {

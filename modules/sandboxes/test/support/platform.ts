@@ -1,4 +1,4 @@
-import { createSecretKey, randomBytes } from 'node:crypto';
+import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
 import { join } from 'node:path';
 import { HeldRights } from '@svc/access';
 import type { InternalNetwork } from '@svc/forward/testing';
@@ -100,6 +100,8 @@ export interface TestPlatformOptions {
   readonly buckets?: ServedBuckets;
   /** Connected clusters, and how they are reached; none by default. */
   readonly clusters?: Pick<SandboxesDependencies, 'clusters' | 'clusterConnector'>;
+  /** Loads the key of preview links and tokens; always the same by default. */
+  readonly previewKey?: () => Promise<KeyObject>;
   /** Unlimited by default. */
   readonly disk?: DiskSpace;
   /** Registry for the module's metrics; a new one by default. */
@@ -228,7 +230,7 @@ async function openOnce(
       allowedNetworks: config.webhooks.allowed_networks,
       timeoutMs: config.webhooks.timeout_seconds * 1_000,
     }),
-    previewKey: async () => createSecretKey(Buffer.alloc(32, 7)),
+    previewKey: options.previewKey ?? (async () => createSecretKey(Buffer.alloc(32, 7))),
     sshHostKey: async (create) => (sshHostKey ??= create()),
     helperBinaries,
     ...options.clusters,
