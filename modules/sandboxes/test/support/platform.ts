@@ -4,6 +4,7 @@ import { HeldRights } from '@svc/access';
 import type { InternalNetwork } from '@svc/forward/testing';
 import {
   createClientOfRequest,
+  CompiledSchemas,
   createHttpApp,
   createListener,
   noForwarding,
@@ -177,6 +178,9 @@ async function deleteAll(url: string, owner: FakeCaller): Promise<void> {
   }
 }
 
+/** Of all apps of a process, which saves a tenth of the tests' processor time. */
+const schemas = new CompiledSchemas();
+
 async function openOnce(
   folder: string,
   access: FakeAccess,
@@ -243,7 +247,7 @@ async function openOnce(
     ...(options.buckets === undefined ? {} : { buckets: options.buckets }),
     ...(options.disk === undefined ? {} : { disk: options.disk }),
   });
-  const app = await createHttpApp({ log, metrics, access, audit, rights, forwarding, version: '0' });
+  const app = await createHttpApp({ log, metrics, access, audit, rights, forwarding, version: '0', schemas });
   await module.registerRoutes(app);
   registerRegistryCheck(app);
   await app.ready();
