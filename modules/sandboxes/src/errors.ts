@@ -147,6 +147,10 @@ export const sandboxErrors = defineErrors({
   ],
   NODE_LOST: [500, 'The sandbox was lost on its machine'],
   CLUSTER_REMOVED: [410, 'The cluster {cluster} was removed, and the sandbox with it'],
+  RESTORE_FAILED: [
+    500,
+    'The sandbox failed again after {count} restores and is not restored any more. Start it to try again',
+  ],
   INIT_CRASHED: [500, 'The first process of the sandbox ended unexpectedly'],
   OOM_KILLED: [500, 'The sandbox ran out of memory'],
 
@@ -181,6 +185,7 @@ export type CauseCode =
   | 'NODE_LOST'
   | 'CLUSTER_OFFLINE'
   | 'CLUSTER_REMOVED'
+  | 'RESTORE_FAILED'
   | 'INIT_CRASHED'
   | 'OOM_KILLED'
   | 'NO_CAPACITY';
@@ -195,6 +200,7 @@ const CAUSES: ReadonlySet<string> = new Set([
   'NODE_LOST',
   'CLUSTER_OFFLINE',
   'CLUSTER_REMOVED',
+  'RESTORE_FAILED',
   'INIT_CRASHED',
   'OOM_KILLED',
   'NO_CAPACITY',
