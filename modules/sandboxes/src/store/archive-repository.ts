@@ -388,5 +388,6 @@ function fromRow(row: ArchiveRow): Archive {
     node: row.node,
     key: { wrapper: row.wrapper, text: row.box },
     sizeBytes: Number(row.size_bytes),
+    unpackedBytes: row.unpacked_bytes === null ? null : Number(row.unpacked_bytes),
   };
 }

@@ -125,6 +125,7 @@ describeDialects<unknown>('snapshots of sandboxes in connected clusters', migrat
     expect([own.a.kept.size, await listed(b)]).toEqual([0, 1]);
     const [row] = await rows();
     expect(row).toMatchObject({ state: 'ready', snapshot_id: snapshot, format: 'pods', base: null });
+    expect(Number(row?.unpacked_bytes)).toBe(`files of ${id} `.length);
     const { body } = await b.call('GET', `/api/snapshots/${snapshot}`, { caller: a.owner });
     expect(body).toMatchObject({ sandbox_id: id, cluster_id: home, size_bytes: Number(row?.size_bytes) });
     expect(await newestEvent(id)).toMatchObject({ type: 'snapshot_created', details: { snapshot_id: snapshot } });
@@ -280,6 +281,35 @@ describeDialects<unknown>('snapshots of sandboxes in connected clusters', migrat
     rest.resolve();
     expect(await taking).toMatchObject({ status: 201 });
     expect(await blobs.list()).toHaveLength(1);
+  });
+
+  it('leave their slot to others while their sandbox starts', async () => {
+    const [first, stuck, other] = [await running(), await running(), await running()];
+    const rest = Promise.withResolvers<void>();
+    let isSending = false;
+    pods.filesOf = async function* (id) {
+      isSending = true;
+      if (id === first) await rest.promise;
+      yield* chunksOf(`files of ${id}`);
+    };
+    const taking = take(first);
+    await waitFor(() => isSending);
+    const waiting = take(stuck); // a workspace has one slot
+    await waitFor(async () => (await snapshotRows()).length === 2);
+    const starts = Promise.withResolvers<void>();
+    pods.beforeStart = () => starts.promise;
+    await a.call('POST', `/api/sandboxes/${stuck}/stop`);
+    await a.call('POST', `/api/sandboxes/${stuck}/start?wait_ms=0`);
+    rest.resolve();
+    expect((await taking).status).toBe(201);
+    const taken = take(other);
+    try {
+      await waitFor(async () => (await rows()).filter(({ state }) => state === 'ready').length === 2);
+      expect(await read(stuck)).toMatchObject({ status: 'creating' });
+    } finally {
+      starts.resolve();
+    }
+    expect([(await taken).status, (await waiting).status]).toEqual([201, 201]);
   });
 
   it('do not exist when the platform is killed in between, whatever its last process does later', async () => {

@@ -37,9 +37,13 @@ export interface NewArchive {
   readonly key: WrappedKey;
 }
 
-export interface Archive extends NewArchive {
+export interface ArchiveSizes {
   readonly sizeBytes: number;
+  /** Size of the content; null if it was not counted. */
+  readonly unpackedBytes: number | null;
 }
+
+export interface Archive extends NewArchive, ArchiveSizes {}
 
 /** A finished build whose image has no archive yet. */
 export interface UnarchivedImage {

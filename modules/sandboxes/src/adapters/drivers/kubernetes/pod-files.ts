@@ -1,6 +1,7 @@
 import type { Clock } from '@svc/runtime';
 import { PieceReader } from '../../../domain/archives/archive-codec.ts';
 import { readHeader, writeHeader } from '../../../domain/archives/archive-header.ts';
+import { MAX_ROOT_BYTES } from '../../../domain/clusters/pod-capabilities.ts';
 import type { ArchiveSource } from '../../../domain/driver.ts';
 import { IncomingBytes } from '../../../domain/files/incoming-bytes.ts';
 import { TRANSFER_WINDOW_BYTES } from '../../../domain/helper/frames.ts';
@@ -9,8 +10,6 @@ import type { HelperStream, Outcome } from '../../../domain/helper/helper-stream
 import { sandboxErrors } from '../../../errors.ts';
 import { outcomeWithin } from './pod-usage.ts';
 
-/** The most that a sandbox may have. */
-export const MAX_ROOT_BYTES = 64 * 1024 ** 3;
 const MAX_ENTRIES = 2_000_000;
 /** A walk over all files, without reading them. */
 const MEASURE_LIMIT_MS = 300_000;
