@@ -61,7 +61,7 @@ describeDialects<unknown>('sandboxes of clusters whose pods are gone', migration
     await folder.remove();
   });
 
-  const kysely = (): Kysely<SandboxTables> => database().kysely as unknown as Kysely<SandboxTables>; // migrated with all
+  const kysely = (): Kysely<SandboxTables> => database().kysely; // migrated with every module's tables
   /** Lets time pass until the condition holds. */
   const until = (condition: () => Promise<boolean>): Promise<unknown> =>
     waitFor(

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { unlimitedQuotas } from '@svc/quotas';
-import { unlimitedDisk } from '@svc/runtime';
+import { systemRandom, unlimitedDisk } from '@svc/runtime';
 import { createLogger } from '@svc/telemetry';
 import { fakeClock, type FakeClock } from '@svc/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -70,7 +70,7 @@ describe('streamed snapshots', () => {
       quotaLimits: unlimitedQuotas,
       node: 'n',
       clock,
-      random: { bytes: (sizeBytes) => Buffer.alloc(sizeBytes, 1) },
+      random: systemRandom,
       log: createLogger({ name: 'test', level: 'silent' }),
       drop: async () => undefined,
     });
