@@ -108,7 +108,7 @@ export function createSandboxMoves(
     noteRefusal: (id, attempts, nextAttemptAt) =>
       kysely.transaction().execute((transaction) => noteAttempt(transaction, id, attempts, nextAttemptAt)),
 
-    giveUp: ({ sandbox: { id, node } }, fault) =>
+    abandon: ({ sandbox: { id, node } }, fault) =>
       kysely.transaction().execute(async (transaction) => {
         if (!(await hasLostPod(transaction, id))) return null;
         const change = { status: 'error', stateReason: fault.code, fault } as const;

@@ -100,6 +100,20 @@ describeDialects<unknown>('sandboxes of clusters whose pods are gone', migration
     await kysely().updateTable('sandbox_restore').set({ next_attempt_at }).where('sandbox_id', '=', id).execute();
   };
 
+  it('get new pods from their newest snapshots if their owners chose that', async () => {
+    const [chosen, other] = [await create(), await create({ on_node_lost: 'wait' })];
+    await lose(other);
+    await lose(chosen);
+    await until(async () => (await restoresOf(chosen)) === 1 && (await isRunning(chosen)));
+    expect(pods.restored.get(chosen)).toBe(`files of ${chosen}`);
+    const { snapshot_id } = await read(chosen);
+    const { body } = await call('GET', `/api/snapshots/${snapshot_id}`);
+    expect(body).toMatchObject({ sandbox_id: chosen });
+    const told = (await eventsOf(chosen)).find(({ type }) => type === 'restored');
+    expect(told?.details).toMatchObject({ snapshot_id });
+    expect(await read(other)).toMatchObject({ status: 'error', snapshot_id: null });
+  });
+
   it('wait for their own cluster only, and so do rights and the end of the platform', async () => {
     const [theirs, ours] = [await create({ cluster: 'hostile' }), await create()];
     let isStuck = false;

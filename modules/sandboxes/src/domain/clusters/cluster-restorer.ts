@@ -20,7 +20,7 @@ const MAX_ASK_AGAIN_AFTER_MS = 3_600_000;
 
 export interface ClusterRestorerDeps {
   readonly context: SandboxContext;
-  readonly moves: Pick<SandboxMoves, 'lostInClusters' | 'recreate' | 'noteRefusal' | 'giveUp'>;
+  readonly moves: Pick<SandboxMoves, 'lostInClusters' | 'recreate' | 'noteRefusal' | 'abandon'>;
   readonly service: Pick<SandboxService, 'assertCanStart'>;
   readonly boots: Pick<Boots, 'begin' | 'has'>;
 }
@@ -75,7 +75,7 @@ export class ClusterRestorer {
     try {
       if (drivers.isAway(sandbox) || boots.has(id) || queue.has(id)) return false;
       if (await drivers.of(sandbox).isCreated(id)) return false; // its files are there: a start continues with them
-      if (this.#before(lost).restores >= MAX_RESTORES) return await this.#giveUp(lost);
+      if (this.#before(lost).restores >= MAX_RESTORES) return await this.#abandon(lost);
       await service.assertCanStart(sandbox);
       return (await this.#removeRest(lost)) && (await this.#recreate(lost));
     } catch (error) {
@@ -126,10 +126,10 @@ export class ClusterRestorer {
     await this.#deps.moves.noteRefusal(lost.sandbox.id, { restores, refusals: refusals + 1 }, nextAttemptAt);
   }
 
-  async #giveUp(lost: LostSandbox): Promise<true> {
+  async #abandon(lost: LostSandbox): Promise<true> {
     const { watch, log } = this.#deps.context;
     const { id, fault } = lost.sandbox;
-    const left = await this.#deps.moves.giveUp(lost, failedFault(fault));
+    const left = await this.#deps.moves.abandon(lost, failedFault(fault));
     if (left !== null) {
       log.warn({ sandbox: id, restores: lost.restores }, 'a sandbox is not restored any more');
       watch.announce(id, left);

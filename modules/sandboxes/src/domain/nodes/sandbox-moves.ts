@@ -68,7 +68,7 @@ export interface SandboxMoves {
   /** Notes an attempt that began nothing. */
   noteRefusal(id: string, attempts: RestoreAttempts, nextAttemptAt: Date): Promise<void>;
   /** Restores the sandbox no more, unless it is started and fails again. Null if it is not lost any more. */
-  giveUp(lost: MovableSandbox, fault: SandboxFault): Promise<Sandbox | null>;
+  abandon(lost: MovableSandbox, fault: SandboxFault): Promise<Sandbox | null>;
   /** Ids of sandboxes that were moved from this node and that it has not removed yet. */
   leftBehind(node: string): Promise<readonly string[]>;
   /** The node has removed the sandbox. */
