@@ -148,6 +148,10 @@ export const sandboxErrors = defineErrors({
   ],
   NODE_LOST: [500, 'The sandbox was lost on its machine'],
   CLUSTER_REMOVED: [410, 'The cluster {cluster} was removed, and the sandbox with it'],
+  RESTORE_FAILED: [
+    500,
+    'The sandbox failed again after {count} restores and is not restored any more. Start it to try again',
+  ],
   INIT_CRASHED: [500, 'The first process of the sandbox ended unexpectedly'],
   OOM_KILLED: [500, 'The sandbox ran out of memory'],
 
@@ -182,6 +186,7 @@ export type CauseCode =
   | 'NODE_LOST'
   | 'CLUSTER_OFFLINE'
   | 'CLUSTER_REMOVED'
+  | 'RESTORE_FAILED'
   | 'INIT_CRASHED'
   | 'OOM_KILLED'
   | 'NO_CAPACITY';
@@ -196,6 +201,7 @@ const CAUSES: ReadonlySet<string> = new Set([
   'NODE_LOST',
   'CLUSTER_OFFLINE',
   'CLUSTER_REMOVED',
+  'RESTORE_FAILED',
   'INIT_CRASHED',
   'OOM_KILLED',
   'NO_CAPACITY',

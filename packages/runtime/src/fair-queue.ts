@@ -106,6 +106,11 @@ export class FairQueue<Item> {
     return entry.item;
   }
 
+  /** Whether `shift` would return an item. */
+  has(mayServe: MayServe): boolean {
+    return [...this.#lines.values()].some(({ key, group }) => mayServe(key, group.name));
+  }
+
   /** Removes and returns all items, in no particular order of keys. */
   drain(): Item[] {
     const lines = [...this.#lines.values()];

@@ -39,6 +39,19 @@ describe('FairSlots', () => {
     expect(order.map(([key]) => key).join('')).toBe('aaba');
   });
 
+  it('is exhausted while a key waits only because all slots are taken', async () => {
+    const slots = createSlots({ capacity: 2, capacityPerKey: 1 });
+    const order: [string, ReleaseSlot][] = [];
+    for (const key of ['a', 'a', 'b']) void ask(slots, key, order);
+    await settle();
+    expect([slots.running, slots.waiting, slots.isExhausted]).toEqual([2, 1, false]);
+    void ask(slots, 'c', order);
+    expect(slots.isExhausted).toBe(true);
+    order[1]?.[1]();
+    await settle();
+    expect([slots.waiting, slots.isExhausted]).toEqual([1, false]);
+  });
+
   it('lets a key hold fewer slots while others take some, and all of its own again five seconds later', async () => {
     let nowMs = 0;
     const slots = createSlots({ capacity: 4, capacityPerKey: 3, sharedCapacityPerKey: 1, nowMs: () => nowMs });

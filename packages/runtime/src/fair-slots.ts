@@ -80,6 +80,11 @@ export class FairSlots {
     return this.#options.capacity - this.#free;
   }
 
+  /** Whether a caller waits that would get the next free slot, not one that has as many as its key or group may have. */
+  get isExhausted(): boolean {
+    return this.#free === 0 && this.#queue.has((key, group) => this.#hasRoom(key, group));
+  }
+
   /** Resolves with the slot. Rejects with `refuse` if too many wait, and with the signal's reason on abort. */
   acquire(key: string, signal?: AbortSignal): Promise<ReleaseSlot> {
     if (signal?.aborted === true) return Promise.reject(signal.reason as Error); // the caller's own reason

@@ -22,3 +22,4 @@ export {
 export { TokenBucket, type TokenRate } from './token-bucket.ts';
 export { TokenBuckets, type TokenBucketsOptions } from './token-buckets.ts';
 export { failUnanswered, UnansweredRequest } from './unanswered-request.ts';
+export { unlessAborted } from './unless-aborted.ts';

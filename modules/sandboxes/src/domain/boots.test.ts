@@ -1,6 +1,8 @@
-import { FairSlots, KeyedQueue, systemClock } from '@svc/runtime';
+import { FairSlots, KeyedQueue, systemClock, type Clock } from '@svc/runtime';
 import { createLogger } from '@svc/telemetry';
+import { fakeClock } from '@svc/testing';
 import { beforeEach, expect, it } from 'vitest';
+import type { Archive } from './archives/archive.ts';
 import { Boots } from './boots.ts';
 import { ClusterDrivers } from './clusters/cluster-drivers.ts';
 import type { SandboxContext } from './context.ts';
@@ -32,9 +34,13 @@ let change: (changed: Sandbox) => Promise<Sandbox | null>;
 let recorded: Sandbox | null;
 let stops: number;
 let driver: SandboxDriver;
+let clock: Clock;
+let archive: Pick<Archive, 'sizeBytes' | 'unpackedBytes'> | null;
 
 beforeEach(() => {
   isClosed = false;
+  archive = null;
+  clock = systemClock;
   recorded = sandbox;
   stops = 0;
   live = new LiveSandboxes(
@@ -56,7 +62,13 @@ beforeEach(() => {
   } as unknown as SandboxDriver; // what a start calls
   const drivers = new ClusterDrivers(driver, { epoch: () => 1 });
   drivers.connect('cls-1', { driver, epoch: 1, fingerprint: '', hasGvisor: false });
+  const storage = {
+    findFor: async () => archive,
+    create: (_driver: unknown, _spec: unknown, _archive: unknown, signal: AbortSignal) =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('cut')))),
+  };
   boots = new Boots({
+    storage,
     repository: {
       find: async () => recorded,
       change: (_id: string, _from: unknown, to: SandboxChange) => change({ ...sandbox, ...to }),
@@ -68,7 +80,9 @@ beforeEach(() => {
     queue: new KeyedQueue(),
     places: new StartPlaces({ here: slots(), inCluster: slots }),
     rules: { prepare: async () => undefined, apply: async () => undefined },
-    clock: systemClock,
+    get clock() {
+      return clock;
+    },
     log: createLogger({ name: 'test', level: 'silent' }),
   } as unknown as SandboxContext); // what a start uses
 });
@@ -143,4 +157,24 @@ it('starts a sandbox while another one waits for a node, and a cluster does not 
   boots.begin(sandbox);
   await expect.poll(() => live.has(sandbox.id)).toBe(true);
   await boots.close();
+});
+
+it.each([
+  ['the size of its files', { sizeBytes: 1, unpackedBytes: 1024 ** 3 }, 71],
+  ['its disk, if that size is not known', { sizeBytes: 1, unpackedBytes: null }, 36],
+  ['no more than four hours', { sizeBytes: 1, unpackedBytes: 60 * 1024 ** 3 }, 241],
+])('gives a start from an archive in a cluster time by %s', async (_what, found, minutes) => {
+  const fake = fakeClock();
+  clock = fake;
+  archive = found;
+  change = async (changed) => changed;
+  const cluster = { id: 'cls-1', name: 'one' } as Sandbox['cluster']; // what a start reads
+  const resources = { diskMb: 512 } as Sandbox['resources']; // the same
+  const lastActivityAt = fake.now().toISOString();
+  boots.begin({ ...sandbox, cluster, resources, snapshotId: 'snp-1', lastActivityAt });
+  await expect.poll(() => fake.pendingTimers()).toBe(1);
+  await fake.advance((minutes - 1) * 60_000);
+  expect(boots.has(sandbox.id)).toBe(true);
+  await fake.advance(2 * 60_000);
+  await expect.poll(() => boots.has(sandbox.id)).toBe(false);
 });

@@ -14,9 +14,10 @@ import type { Sandbox, SandboxFault } from './sandbox.ts';
 export const BOOT_LIMIT_MS = 100_000;
 /** Slow enough for any engine: 8 MiB/s. */
 const ARCHIVE_BYTES_PER_MS = 8 * 1024;
-/** Clusters may be behind slow links: 256 KiB/s, of what is still compressed here. */
+/** Clusters may be behind slow links: 256 KiB/s, of files that are unpacked here. */
 const CLUSTER_BYTES_PER_MS = 256;
 const MAX_CLUSTER_LIMIT_MS = 4 * 3_600_000;
+const MIB = 1024 * 1024;
 
 type BootSpec = SandboxSpec & Pick<Sandbox, 'startedAt' | 'workspaceUuid' | 'cluster'>;
 
@@ -95,7 +96,7 @@ export class Boots {
     const { clock, log } = this.#context;
     const startedAtMs = clock.nowMs();
     const download = await this.#findDownload(sandbox).catch(() => undefined); // the start reports it
-    const limitMs = BOOT_LIMIT_MS + transferLimitMs(sandbox, download?.sizeBytes ?? 0);
+    const limitMs = BOOT_LIMIT_MS + transferLimitMs(sandbox, download ?? null);
     // A start that a platform shutdown interrupted has already used part of its time.
     const leftMs = Math.max(0, Date.parse(sandbox.lastActivityAt) + limitMs - startedAtMs);
     const cancelTimer = clock.setTimer(() => controller.abort(new TimedOut()), leftMs);
@@ -257,9 +258,12 @@ export class Boots {
   }
 }
 
-function transferLimitMs({ cluster }: Pick<Sandbox, 'cluster'>, sizeBytes: number): number {
-  if (cluster === null) return sizeBytes / ARCHIVE_BYTES_PER_MS;
-  return Math.min(MAX_CLUSTER_LIMIT_MS, sizeBytes / CLUSTER_BYTES_PER_MS);
+/** The disk of a sandbox bounds what an archive holds whose content was not counted. */
+function transferLimitMs({ cluster, resources }: Pick<Sandbox, 'cluster' | 'resources'>, archive: Archive | null) {
+  if (archive === null) return 0;
+  if (cluster === null) return archive.sizeBytes / ARCHIVE_BYTES_PER_MS;
+  const unpackedBytes = archive.unpackedBytes ?? Math.max(archive.sizeBytes, resources.diskMb * MIB);
+  return Math.min(MAX_CLUSTER_LIMIT_MS, unpackedBytes / CLUSTER_BYTES_PER_MS);
 }
 
 /** Starts the command of the template in the background. It keeps running like any process, and is in the list of them. */

@@ -6,7 +6,13 @@ import { POD_FORMAT } from '../domain/clusters/pod-capabilities.ts';
 import { clusterDriverName } from '../domain/clusters/sandbox-cluster.ts';
 import type { Sandbox } from '../domain/sandbox.ts';
 import { MOVING } from '../domain/nodes/drain-state.ts';
-import { LOST, POD_LOST, type MovableSandbox, type SandboxMoves } from '../domain/nodes/sandbox-moves.ts';
+import {
+  LOST,
+  POD_LOST,
+  type MovableSandbox,
+  type RestoreAttempts,
+  type SandboxMoves,
+} from '../domain/nodes/sandbox-moves.ts';
 import { ARCHIVED } from './archive-removals.ts';
 import { writeEvents } from './event-log.ts';
 import { breachIn, enterGate } from './quota-usage.ts';
@@ -76,19 +82,42 @@ export function createSandboxMoves(
         .where('on_node_lost', '=', 'restore')
         .where('status', '=', 'error')
         .where('error_code', 'in', POD_LOST)
+        .leftJoin('sandbox_restore as restore', 'restore.sandbox_id', 'sandbox.id')
+        .select(['restore.restores', 'restore.refusals'])
+        .where(({ eb, or }) =>
+          or([eb('restore.sandbox_id', 'is', null), eb('restore.next_attempt_at', '<=', clock.now().toISOString())]),
+        )
         .limit(limit)
         .execute();
-      return withSnapshots(kysely, lost, POD_FORMAT, 'ready');
+      const attempts = new Map(lost.map(({ id, restores, refusals }) => [id, { restores, refusals }]));
+      return (await withSnapshots(kysely, lost, POD_FORMAT, 'ready')).map((movable) => {
+        const { restores = null, refusals = null } = attempts.get(movable.sandbox.id) ?? {};
+        return { ...movable, restores: restores ?? 0, refusals: refusals ?? 0 };
+      });
     },
 
-    recreate: (lost, limits) =>
+    recreate: (lost, attempts, nextAttemptAt, limits) =>
       kysely
         .transaction()
-        .execute((transaction) => recreate(transaction, lost, limits, clock.now()))
+        .execute((transaction) => recreate(transaction, lost, { attempts, nextAttemptAt, limits, at: clock.now() }))
         .catch((error: unknown) => {
           if (error instanceof NotMoved) return { sandbox: null };
           throw error;
         }),
+
+    noteRefusal: (id, attempts, nextAttemptAt) =>
+      kysely.transaction().execute((transaction) => noteAttempt(transaction, id, attempts, nextAttemptAt)),
+
+    abandon: ({ sandbox: { id, node } }, fault) =>
+      kysely.transaction().execute(async (transaction) => {
+        if (!(await hasLostPod(transaction, id))) return null;
+        const change = { status: 'error', stateReason: fault.code, fault } as const;
+        const left = await updateSandbox(transaction, id, ['error'], change, { node });
+        if (left === null) return null;
+        await transaction.deleteFrom('sandbox_restore').where('sandbox_id', '=', id).execute();
+        await recordChange(transaction, change, left, clock.now());
+        return left;
+      }),
 
     async leftBehind(node) {
       const rows = await kysely.selectFrom('sandbox_move').select('sandbox_id').where('from_node', '=', node).execute();
@@ -107,13 +136,14 @@ type ArchivedState = (typeof ARCHIVED)[number];
 function candidates(kysely: Kysely<SandboxTables>, drivers: readonly string[], format: string, state: ArchivedState) {
   return kysely
     .selectFrom('sandbox')
-    .selectAll()
+    .selectAll('sandbox')
     .where('driver', 'in', [...drivers])
     .where('removed_at', 'is', null)
     .where(({ exists }) =>
       exists(archivedSnapshots(kysely, format, state).where('snapshot.sandbox_id', '=', sql.ref<string>('sandbox.id'))),
     )
-    .orderBy('created_at');
+    .orderBy(sql`row_number() over (partition by workspace_uuid order by random())`)
+    .orderBy(sql`random()`);
 }
 
 function archivedSnapshots(kysely: Kysely<SandboxTables>, format: string, state: ArchivedState) {
@@ -192,23 +222,51 @@ async function move(
 async function recreate(
   transaction: Transaction<SandboxTables>,
   { sandbox, snapshotId, snapshotCreatedAt }: MovableSandbox,
-  limits: Limits,
-  at: Date,
+  {
+    attempts,
+    nextAttemptAt,
+    limits,
+    at,
+  }: {
+    readonly attempts: RestoreAttempts;
+    readonly nextAttemptAt: Date;
+    readonly limits: Limits;
+    readonly at: Date;
+  },
 ) {
   const { id, node } = sandbox;
   await enterGate(transaction, limits);
   const breach = await breachIn(transaction, limits, activeDemand(sandbox.resources));
   if (breach !== null) return { breach };
   await assertUsable(transaction, snapshotId);
-  const query = transaction.selectFrom('sandbox').select('id').where('id', '=', id);
-  if ((await query.where('error_code', 'in', POD_LOST).executeTakeFirst()) === undefined) throw new NotMoved();
+  if (!(await hasLostPod(transaction, id))) throw new NotMoved();
   const creating = { status: 'creating', stateReason: null, fault: null, startedAt: null, snapshotId } as const;
   const change = { ...creating, lastActivityAt: at.toISOString() };
   const recreated = await updateSandbox(transaction, id, ['error'], change, { node });
   if (recreated === null) throw new NotMoved();
+  await noteAttempt(transaction, id, attempts, nextAttemptAt);
   const details = { snapshot_id: snapshotId, snapshot_created_at: snapshotCreatedAt, from_node: node, node };
   await writeEvents(transaction, [{ type: 'restored', details, ...placeOf(recreated), at: at.toISOString() }]);
   return { sandbox: recreated };
+}
+
+async function noteAttempt(
+  transaction: Transaction<SandboxTables>,
+  id: string,
+  { restores, refusals }: RestoreAttempts,
+  nextAttemptAt: Date,
+): Promise<void> {
+  const noted = { restores, refusals, next_attempt_at: nextAttemptAt.toISOString() };
+  await transaction
+    .insertInto('sandbox_restore')
+    .values({ sandbox_id: id, ...noted })
+    .onConflict((conflict) => conflict.column('sandbox_id').doUpdateSet(noted))
+    .execute();
+}
+
+async function hasLostPod(transaction: Transaction<SandboxTables>, id: string): Promise<boolean> {
+  const query = transaction.selectFrom('sandbox').select('id').where('id', '=', id);
+  return (await query.where('error_code', 'in', POD_LOST).executeTakeFirst()) !== undefined;
 }
 
 /** Locks the snapshot, so that its removal comes after this transaction and finds that a sandbox waits for it. */

@@ -44,13 +44,13 @@ export function createStreamedSnapshotRepository(
         return null;
       }),
 
-    finish: (archive, sizeBytes, state) =>
+    finish: (archive, { sizeBytes, unpackedBytes }, state) =>
       kysely
         .transaction()
         .execute(async (transaction) => {
           const finished = await transaction
             .updateTable('sandbox_archive')
-            .set({ state: 'ready', size_bytes: sizeBytes, used_at: now, ready_at: now })
+            .set({ state: 'ready', size_bytes: sizeBytes, unpacked_bytes: unpackedBytes, used_at: now, ready_at: now })
             .where('id', '=', archive.id)
             .where('state', '=', 'writing')
             .returning('id')

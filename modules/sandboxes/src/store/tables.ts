@@ -22,7 +22,7 @@ export const SECRET_NAME: UniqueKey = {
 
 /**
  * Rows as defined by migrations 0020, 0055 to 0059, 0071, 0081, 0087, 0140, 0141, 0143, 0150, 0151, 0170, 0180, 0190, 0200,
- * 0201, 0211, 0220, 0240, 0250 and 0251. Times are ISO 8601 UTC, objects are JSON text, booleans are 0 or 1.
+ * 0201, 0211, 0220, 0240, 0250, 0251, 0301, 0310, 0311 and 0320. Times are ISO 8601 UTC, objects are JSON text, booleans are 0 or 1.
  */
 export interface SandboxTables {
   sandbox: SandboxRow;
@@ -37,6 +37,7 @@ export interface SandboxTables {
   };
   sandbox_snapshot: SnapshotRow;
   sandbox_archive: ArchiveRow;
+  sandbox_restore: { sandbox_id: string; restores: number; refusals: number; next_attempt_at: string };
   sandbox_move: { sandbox_id: string; from_node: string; moved_at: string };
   sandbox_terminal: { id: string; workspace_uuid: string; node: string };
   sandbox_event_counter: { workspace_uuid: string; last_sequence: number };
@@ -267,6 +268,7 @@ export interface ArchiveRow {
   ready_at: string | null;
   /** Of an image that belongs to a workspace. */
   workspace_uuid: string | null;
+  /** Null if an earlier version wrote it. */
   unpacked_bytes: number | string | null;
 }
 

@@ -125,6 +125,7 @@ describeDialects<unknown>('snapshots of sandboxes in connected clusters', migrat
     expect([own.a.kept.size, await listed(b)]).toEqual([0, 1]);
     const [row] = await rows();
     expect(row).toMatchObject({ state: 'ready', snapshot_id: snapshot, format: 'pods', base: null });
+    expect(Number(row?.unpacked_bytes)).toBe(`files of ${id} `.length);
     const { body } = await b.call('GET', `/api/snapshots/${snapshot}`, { caller: a.owner });
     expect(body).toMatchObject({ sandbox_id: id, cluster_id: home, size_bytes: Number(row?.size_bytes) });
     expect(await newestEvent(id)).toMatchObject({ type: 'snapshot_created', details: { snapshot_id: snapshot } });
@@ -282,6 +283,33 @@ describeDialects<unknown>('snapshots of sandboxes in connected clusters', migrat
     expect(await blobs.list()).toHaveLength(1);
   });
 
+  it('leave their slot to others while their sandbox starts', async () => {
+    const [first, stuck, other] = [await running(), await running(), await running()];
+    const rest = Promise.withResolvers<void>();
+    pods.filesOf = async function* (id) {
+      if (id === first) await rest.promise;
+      yield* chunksOf(`files of ${id}`);
+    };
+    const taking = take(first);
+    await waitFor(async () => (await rows()).length === 1);
+    const waiting = take(stuck); // a workspace has one slot
+    await waitFor(async () => (await snapshotRows()).length === 2);
+    const starts = Promise.withResolvers<void>();
+    pods.beforeStart = () => starts.promise;
+    await a.call('POST', `/api/sandboxes/${stuck}/stop`);
+    await a.call('POST', `/api/sandboxes/${stuck}/start?wait_ms=0`);
+    rest.resolve();
+    expect((await taking).status).toBe(201);
+    const taken = take(other);
+    try {
+      await waitFor(async () => (await rows()).filter(({ state }) => state === 'ready').length === 2);
+      expect(await read(stuck)).toMatchObject({ status: 'creating' });
+    } finally {
+      starts.resolve();
+    }
+    expect([(await taken).status, (await waiting).status]).toEqual([201, 201]);
+  });
+
   it('do not exist when the platform is killed in between, whatever its last process does later', async () => {
     const id = await running();
     let isSending = false;
@@ -355,24 +383,6 @@ describeDialects<unknown>('snapshots of sandboxes in connected clusters', migrat
     expect((await create(b, { on_node_lost: 'restore' })).body['code']).toBe('RESTORE_UNAVAILABLE');
     const { body } = await b.call('GET', '/api/sandbox-clusters', { caller: a.owner });
     expect(body['clusters'][0].missing_capabilities).toContain('snapshots');
-  });
-
-  it('give a sandbox a new pod when its own is gone, if its owner chose that', async () => {
-    const [chosen, other] = [await running(a, { on_node_lost: 'restore' }), await running()];
-    const snapshot = await taken(chosen);
-    await taken(other);
-    for (const id of [chosen, other]) {
-      await pods.crash(id);
-      pods.sandboxes.delete(id);
-    }
-    await waitFor(async () => (await read(chosen))['snapshot_id'] === snapshot, { timeoutMs: 30_000 });
-    await waitFor(async () => (await read(chosen))['status'] === 'running');
-    expect(pods.restored.get(chosen)).toBe(`files of ${chosen}`);
-    expect(await read(other)).toMatchObject({ status: 'error', snapshot_id: null });
-    const { events } = (await a.call('GET', `/api/sandboxes/${chosen}/events?format=json`)).body;
-    expect(events).toContainEqual(
-      expect.objectContaining({ type: 'restored', details: expect.objectContaining({ snapshot_id: snapshot }) }),
-    );
   });
 
   it('do not replace a sandbox whose cluster is only away', async () => {

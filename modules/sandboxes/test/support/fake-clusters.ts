@@ -4,9 +4,11 @@ import type { SandboxesDependencies } from '../../src/assembly/dependencies.ts';
 import type { ClusterRecord } from '../../src/domain/clusters/sandbox-cluster.ts';
 import type { SandboxDriver } from '../../src/domain/driver.ts';
 
-/** The connected clusters of an installation, as all of its nodes see them. Every cluster has the same driver. */
+/** The connected clusters of an installation, as all of its nodes see them. */
 export class FakeClusters {
   readonly driver: SandboxDriver;
+  /** Drivers of clusters that do not have the same one as the others, by id. */
+  readonly drivers = new Map<string, SandboxDriver>();
   /** Why agents refuse sandboxes. */
   refusal: string | null = null;
   readonly opened: { readonly node: string; readonly isVerified: boolean }[] = [];
@@ -67,11 +69,12 @@ export class FakeClusters {
     return {
       clusters,
       clusterConnector: {
-        open: async (_cluster, isVerified) => {
+        open: async ({ id }, isVerified) => {
           if (this.refusal !== null) throw new Error(this.refusal);
-          await this.driver.open();
+          const driver = this.drivers.get(id) ?? this.driver;
+          await driver.open();
           this.opened.push({ node, isVerified });
-          return { driver: this.driver, fingerprint: 'allowed', hasGvisor: false };
+          return { driver, fingerprint: 'allowed', hasGvisor: false };
         },
         fingerprint: async () => (this.refusal === null ? 'allowed' : null),
       },

@@ -255,8 +255,12 @@ export class FakeDriver implements SandboxDriver {
     await helper?.close();
   }
 
+  /** Awaited at the start of `remove`; make it throw or wait. */
+  beforeRemove: (id: string) => Promise<void> = async () => undefined;
+
   async remove(id: string): Promise<void> {
     assertSandboxId(id);
+    await this.beforeRemove(id);
     await this.stop(id);
     this.sandboxes.delete(id);
   }

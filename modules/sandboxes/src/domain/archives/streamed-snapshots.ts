@@ -1,14 +1,15 @@
 import { isAppError } from '@svc/errors';
 import type { Breach, Limits, QuotaLimits } from '@svc/quotas';
-import type { DiskSpace, Random } from '@svc/runtime';
+import type { Clock, DiskSpace, Random } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import { sandboxErrors } from '../../errors.ts';
 import { quotaExceeded } from '../admission.ts';
+import { MAX_ROOT_BYTES } from '../clusters/pod-capabilities.ts';
 import { assertDiskRoom } from '../disk-room.ts';
 import type { SaveDriver } from '../driver.ts';
 import type { Sealer } from '../secrets/secret.ts';
 import type { FinishedState, Snapshot } from '../snapshots/snapshot.ts';
-import { archiveContext, storeArchive, type ArchiveBlobs, type NewArchive } from './archive.ts';
+import { archiveContext, storeArchive, type ArchiveBlobs, type ArchiveSizes, type NewArchive } from './archive.ts';
 import { ARCHIVE_KEY_BYTES, encodeArchive } from './archive-codec.ts';
 
 const ID_BYTES = 16;
@@ -16,6 +17,9 @@ const MAX_REASON = 1000;
 /** A running sandbox writes between the measurement and the freeze, and a tar archive has padding. */
 const GROWTH = 1.1;
 const GROWTH_BYTES = 64 * 1024 * 1024;
+/** While others wait, a helper has to send this much on average once it was waited for this long. */
+const CONTENDED_BYTES_PER_MS = 2048;
+const CONTENDED_AFTER_MS = 10 * 60_000;
 
 /** Stores snapshots that have no files on any node: their archive is all there is of them. */
 export interface StreamedSnapshotRepository {
@@ -28,7 +32,7 @@ export interface StreamedSnapshotRepository {
    * The archive is complete, and with it the snapshot. For `ready`, records an event in the same transaction. Null if the
    * snapshot is not `making` any more, or others gave the archive up.
    */
-  finish(archive: NewArchive, sizeBytes: number, state: FinishedState): Promise<Snapshot | null>;
+  finish(archive: NewArchive, sizes: ArchiveSizes, state: FinishedState): Promise<Snapshot | null>;
   /** Removes a snapshot in `making`, and records an event with the reason in the same transaction. */
   fail(snapshotId: string, reason: string): Promise<void>;
   /** Forgets removed snapshots, and incomplete ones and those of forks that silent nodes have left. */
@@ -44,6 +48,7 @@ export interface StreamedSnapshotsDeps {
   readonly sealer: Sealer;
   readonly quotaLimits: QuotaLimits;
   readonly node: string;
+  readonly clock: Pick<Clock, 'nowMs'>;
   readonly random: Random;
   readonly log: Logger;
   /** Removes an archive that does not count. */
@@ -68,11 +73,20 @@ export class StreamedSnapshots {
     return this.#active.has(id);
   }
 
-  /** Throws QUOTA_EXCEEDED, HOST_DISK_FULL, SNAPSHOT_NOT_FOUND, and what the driver throws. */
-  async take(driver: SaveDriver, snapshot: Snapshot, state: FinishedState): Promise<Snapshot> {
+  /**
+   * `isContended`: whether others wait for this to end. Throws QUOTA_EXCEEDED, HOST_DISK_FULL, SNAPSHOT_NOT_FOUND, and what
+   * the driver throws.
+   */
+  async take(
+    driver: SaveDriver,
+    snapshot: Snapshot,
+    state: FinishedState,
+    isContended: () => boolean,
+  ): Promise<Snapshot> {
     const { blobs, isOnDisk, disk, repository, sealer, quotaLimits, node, random, log, drop } = this.#deps;
     const { id: snapshotId, sandboxId, workspaceUuid } = snapshot;
-    const maxBytes = Math.ceil((await driver.sizeBytes(sandboxId)) * GROWTH) + GROWTH_BYTES;
+    const measuredBytes = await driver.sizeBytes(sandboxId);
+    const maxBytes = Math.min(MAX_ROOT_BYTES, Math.ceil(measuredBytes * GROWTH) + GROWTH_BYTES);
     if (isOnDisk) await assertDiskRoom(disk, maxBytes);
     const limits = await quotaLimits.readLimits(workspaceUuid);
     const id = random.bytes(ID_BYTES).toString('hex');
@@ -85,11 +99,13 @@ export class StreamedSnapshots {
       if (refusal === 'gone') throw sandboxErrors.SNAPSHOT_NOT_FOUND();
       if (refusal !== null) throw quotaExceeded(refusal);
       const { signal } = this.#closed;
+      const meter = { bytes: 0 };
       const sizeBytes = await driver.save(sandboxId, maxBytes, signal, (content) => {
-        const sealed = encodeArchive(content, { id, bytes }, (size) => random.bytes(size));
+        const metered = this.#metered(content, meter, isContended);
+        const sealed = encodeArchive(metered, { id, bytes }, (size) => random.bytes(size));
         return storeArchive(blobs, id, sealed, signal);
       });
-      const made = await repository.finish(archive, sizeBytes, state);
+      const made = await repository.finish(archive, { sizeBytes, unpackedBytes: meter.bytes }, state);
       if (made === null) throw sandboxErrors.SNAPSHOT_NOT_FOUND();
       log.info({ snapshot: snapshotId, bytes: sizeBytes }, 'a snapshot was stored');
       return made;
@@ -105,6 +121,25 @@ export class StreamedSnapshots {
     }
   }
 
+  /** Time that the storage takes does not count. */
+  async *#metered(
+    content: AsyncIterable<Uint8Array>,
+    meter: { bytes: number },
+    isContended: () => boolean,
+  ): AsyncGenerator<Uint8Array> {
+    const { clock } = this.#deps;
+    let waitedMs = 0;
+    let sinceMs = clock.nowMs();
+    for await (const chunk of content) {
+      waitedMs += clock.nowMs() - sinceMs;
+      meter.bytes += chunk.length;
+      const isSlow = waitedMs > CONTENDED_AFTER_MS && meter.bytes < waitedMs * CONTENDED_BYTES_PER_MS;
+      if (isSlow && isContended()) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: TOO_SLOW } });
+      yield chunk;
+      sinceMs = clock.nowMs();
+    }
+  }
+
   /** Removes a snapshot that is not complete, and records why. */
   async fail({ id, state }: Pick<Snapshot, 'id' | 'state'>, reason: string): Promise<void> {
     if (state === 'making') await this.#deps.repository.fail(id, reason.slice(0, MAX_REASON));
@@ -115,6 +150,8 @@ export class StreamedSnapshots {
     this.#closed.abort(new Error('the platform is shutting down'));
   }
 }
+
+const TOO_SLOW = 'its files arrive too slowly while other snapshots wait';
 
 function messageOf(error: unknown): string {
   return isAppError(error) ? error.message : 'The files of the sandbox could not be stored';

@@ -31,7 +31,7 @@ export interface ClusterKeeperDeps {
   readonly boots: Boots;
   readonly supervisor: Supervisor;
   readonly rights: Pick<ClusterRights, 'follow' | 'close'>;
-  readonly restorer: Pick<ClusterRestorer, 'restore'>;
+  readonly restorer: Pick<ClusterRestorer, 'restore' | 'close'>;
 }
 
 /** What was last tried with a cluster's tunnel. */
@@ -77,7 +77,7 @@ export class ClusterKeeper {
     this.#stop.abort();
     await this.#loop.close();
     await this.#disconnectAll(); // ends what waits for a cluster that does not answer
-    await this.#queue.idle();
+    await Promise.all([this.#queue.idle(), this.#deps.restorer.close()]);
     await this.#disconnectAll(); // those connected meanwhile
     this.#deps.rights.close();
   }

@@ -10,3 +10,6 @@ export const POD_LACKS: ReadonlySet<DeclaredCapability> = new Set([
 
 /** What can read archives of pods, in every cluster. */
 export const POD_FORMAT = 'pods';
+
+/** The most that the files of a pod may take. */
+export const MAX_ROOT_BYTES = 64 * 1024 ** 3;

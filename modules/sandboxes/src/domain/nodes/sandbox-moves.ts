@@ -16,6 +16,16 @@ export interface MovableSandbox {
   readonly snapshotCreatedAt: string;
 }
 
+/** Attempts to restore a sandbox in its cluster. */
+export interface RestoreAttempts {
+  /** Restores begun since the sandbox last ran for long. */
+  readonly restores: number;
+  /** Attempts after the last of them that began nothing. */
+  readonly refusals: number;
+}
+
+export interface LostSandbox extends MovableSandbox, RestoreAttempts {}
+
 /** Moves sandboxes from nodes that do not respond, or are drained. All times are the database's. */
 export interface SandboxMoves {
   /**
@@ -23,7 +33,10 @@ export interface SandboxMoves {
    * have been paused since it looked. Returns the new record, or null.
    */
   markLost(id: string, node: string, fault: SandboxFault, silentMs: number): Promise<Sandbox | null>;
-  /** Lost sandboxes of these nodes to restore with this driver and format. */
+  /**
+   * Lost sandboxes of these nodes to restore with this driver and format: one of each workspace at random, then a second one
+   * of each, and so on, so that neither many that fail nor many of one workspace keep the others waiting.
+   */
   restorable(
     nodes: readonly string[],
     driver: string,
@@ -43,10 +56,19 @@ export interface SandboxMoves {
     limits: Limits,
     silentMs: number,
   ): Promise<{ sandbox: Sandbox | null } | { breach: Breach }>;
-  /** Sandboxes of this node to restore in these clusters, whose pods may be gone. */
-  lostInClusters(node: string, clusterIds: readonly string[], limit: number): Promise<readonly MovableSandbox[]>;
-  /** Like `move`, on the same node, for a sandbox that has lost its files. */
-  recreate(lost: MovableSandbox, limits: Limits): Promise<{ sandbox: Sandbox | null } | { breach: Breach }>;
+  /** Sandboxes of this node to restore in these clusters, whose pods may be gone, if an attempt is due. In the same order. */
+  lostInClusters(node: string, clusterIds: readonly string[], limit: number): Promise<readonly LostSandbox[]>;
+  /** Like `move`, on the same node, for a sandbox that has lost its files. Notes the attempt. */
+  recreate(
+    lost: MovableSandbox,
+    attempts: RestoreAttempts,
+    nextAttemptAt: Date,
+    limits: Limits,
+  ): Promise<{ sandbox: Sandbox | null } | { breach: Breach }>;
+  /** Notes an attempt that began nothing. */
+  noteRefusal(id: string, attempts: RestoreAttempts, nextAttemptAt: Date): Promise<void>;
+  /** Restores the sandbox no more, unless it is started and fails again. Null if it is not lost any more. */
+  abandon(lost: MovableSandbox, fault: SandboxFault): Promise<Sandbox | null>;
   /** Ids of sandboxes that were moved from this node and that it has not removed yet. */
   leftBehind(node: string): Promise<readonly string[]>;
   /** The node has removed the sandbox. */

@@ -211,11 +211,10 @@ export class SnapshotService {
 
   /** Throws SNAPSHOTS_UNAVAILABLE and SNAPSHOTS_UNSTORED. */
   #copierOf(sandbox: Sandbox, state: FinishedState): (draft: Snapshot) => Promise<Snapshot> {
-    const { workspaceUuid } = sandbox;
     const { snapshots, saves, name } = this.#context.drivers.of(sandbox);
     if (snapshots !== undefined) {
       return async ({ id }) => {
-        const sizeBytes = await this.copies.run(workspaceUuid, () => this.#copy(snapshots, sandbox, id));
+        const sizeBytes = await this.copies.run(sandbox.workspaceUuid, () => this.#copy(snapshots, sandbox, id));
         const made = await this.#repository.finish(id, state, sizeBytes);
         if (made === null) throw sandboxErrors.SNAPSHOT_NOT_FOUND();
         if (state !== 'fork') this.#context.archives?.wake();
@@ -226,9 +225,21 @@ export class SnapshotService {
     const { storage } = this.#context;
     if (storage === null) throw sandboxErrors.SNAPSHOTS_UNSTORED();
     return (draft) =>
-      this.#streams.run(workspaceUuid, () =>
-        this.#whileFrozen(sandbox, () => storage.streamed.take(saves, draft, state)),
-      );
+      this.#stream(sandbox, () => storage.streamed.take(saves, draft, state, () => this.#streams.isExhausted));
+  }
+
+  /** Needs the sandbox's lock and a slot at once. Waits for each without the other, so that neither delays others. */
+  async #stream<Result>(sandbox: Sandbox, take: () => Promise<Result>): Promise<Result> {
+    const { queue } = this.#context;
+    for (;;) {
+      const release = await this.#streams.acquire(sandbox.workspaceUuid);
+      try {
+        if (!queue.has(sandbox.id)) return await this.#whileFrozen(sandbox, take);
+      } finally {
+        release();
+      }
+      await queue.run(sandbox.id, async () => undefined);
+    }
   }
 
   async #record(draft: Snapshot, { maker }: SnapshotRequest, state: FinishedState, limit: number | null) {

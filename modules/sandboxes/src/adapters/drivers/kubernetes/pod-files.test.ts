@@ -1,9 +1,10 @@
-import { duplexPair, type Duplex } from 'node:stream';
+import { Duplex, duplexPair } from 'node:stream';
 import { fakeClock, type FakeClock } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   createFrameDecoder,
   encodeDataFrame,
+  encodeFrame,
   encodeJsonFrame,
   FrameType,
   MAX_DATA_BYTES,
@@ -176,5 +177,24 @@ describe('the files of a pod', () => {
     await pass(1000);
     stop.abort(new Error('too late'));
     expect((await stuck).message).toBe('too late');
+  });
+
+  it('are restored no longer than that either by a helper that grants everything and reads nothing', async () => {
+    const stop = new AbortController();
+    const granted = Buffer.alloc(4);
+    granted.writeUInt32BE(512 * 1024);
+    const hello = encodeJsonFrame(FrameType.hello, 0, { protocol: 1, pid: 1, features: ['root'] });
+    const unread = new Duplex({ read: () => undefined, write: () => undefined });
+    unread.push(hello);
+    const stuckAt = await HelperConnection.over(unread, AbortSignal.timeout(5000));
+    const content = async function* () {
+      for (let sent = 0; sent < 2 * MIB; sent += MIB) yield Buffer.alloc(MIB);
+    };
+    const stuck = failureOf(restoreRoot(stuckAt, { architecture: 'amd64' }, content(), stop.signal));
+    unread.push(encodeFrame(FrameType.credit, 1, granted));
+    await expect.poll(() => unread.listenerCount('drain')).toBe(1);
+    stop.abort(new Error('too late'));
+    expect((await stuck).message).toBe('too late');
+    expect(stuckAt.lost).toBe(true);
   });
 });

@@ -1,6 +1,7 @@
 import type { Clock } from '@svc/runtime';
 import { PieceReader } from '../../../domain/archives/archive-codec.ts';
 import { readHeader, writeHeader } from '../../../domain/archives/archive-header.ts';
+import { MAX_ROOT_BYTES } from '../../../domain/clusters/pod-capabilities.ts';
 import type { ArchiveSource } from '../../../domain/driver.ts';
 import { IncomingBytes } from '../../../domain/files/incoming-bytes.ts';
 import { TRANSFER_WINDOW_BYTES } from '../../../domain/helper/frames.ts';
@@ -9,8 +10,6 @@ import type { HelperStream, Outcome } from '../../../domain/helper/helper-stream
 import { sandboxErrors } from '../../../errors.ts';
 import { outcomeWithin } from './pod-usage.ts';
 
-/** The most that a sandbox may have. */
-export const MAX_ROOT_BYTES = 64 * 1024 ** 3;
 const MAX_ENTRIES = 2_000_000;
 /** A walk over all files, without reading them. */
 const MEASURE_LIMIT_MS = 300_000;
@@ -188,7 +187,7 @@ export async function openArchive(archive: ArchiveSource): Promise<SavedRoot> {
   }
 }
 
-/** Throws ROOTFS_FAILED. */
+/** Throws ROOTFS_FAILED. Cuts the connection if the signal aborts: a helper may neither read nor answer. */
 export async function restoreRoot(
   connection: HelperConnection,
   { architecture }: SavedFacts,
@@ -196,36 +195,25 @@ export async function restoreRoot(
   signal: AbortSignal,
 ): Promise<void> {
   if (!connection.has('root')) throw failed('the image of the helper is too old for snapshots');
+  signal.throwIfAborted();
+  const cut = (): void => void connection.close(); // never rejects
+  signal.addEventListener('abort', cut, { once: true });
   const stream = connection.start(
     { op: 'root.restore', architecture, max_entries: MAX_ENTRIES, max_bytes: MAX_ROOT_BYTES },
     { inputWindowBytes: TRANSFER_WINDOW_BYTES },
   );
-  const abandon = (): void => stream.abandon();
-  signal.addEventListener('abort', abandon, { once: true });
   try {
     for await (const chunk of content) {
       signal.throwIfAborted();
       if (!(await stream.write(Buffer.from(chunk)))) break; // the outcome says why
     }
     stream.finishInput();
-    resultOf(await outcomeOf(stream, signal));
+    const outcome = await stream.outcome;
+    signal.throwIfAborted();
+    resultOf(outcome);
   } finally {
-    signal.removeEventListener('abort', abandon);
+    signal.removeEventListener('abort', cut);
     stream.abandon();
-  }
-}
-
-/** A helper may not answer even when its operation was abandoned. */
-async function outcomeOf(stream: HelperStream, signal: AbortSignal): Promise<Outcome> {
-  const aborted = Promise.withResolvers<never>();
-  aborted.promise.catch(() => undefined);
-  const abort = (): void => aborted.reject(signal.reason);
-  if (signal.aborted) abort();
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    return await Promise.race([stream.outcome, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', abort);
   }
 }
 

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
 import { replaceFile, type Clock } from '@svc/runtime';
-import { POD_FORMAT } from '../../../domain/clusters/pod-capabilities.ts';
+import { MAX_ROOT_BYTES, POD_FORMAT } from '../../../domain/clusters/pod-capabilities.ts';
 import {
   assertSandboxId,
   type ArchiveDriver,
@@ -18,7 +18,6 @@ import type { HelperConnection } from '../../../domain/helper/helper-connection.
 import { sandboxErrors } from '../../../errors.ts';
 import {
   archiveOf,
-  MAX_ROOT_BYTES,
   measureRoot,
   openArchive,
   openRoot,

@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import { unlimitedQuotas } from '@svc/quotas';
+import { systemRandom, unlimitedDisk } from '@svc/runtime';
+import { createLogger } from '@svc/telemetry';
+import { fakeClock, type FakeClock } from '@svc/testing';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { SaveDriver } from '../driver.ts';
+import type { Snapshot } from '../snapshots/snapshot.ts';
+import type { ArchiveBlobs, ArchiveSizes } from './archive.ts';
+import { StreamedSnapshots } from './streamed-snapshots.ts';
+
+const KIB = 1024;
+const GIB = 1024 ** 3;
+const SNAPSHOT = { id: 'snp_a', sandboxId: 'sbx_a', workspaceUuid: 'w', state: 'making' } as Snapshot; // what a transfer reads
+
+describe('streamed snapshots', () => {
+  let clock: FakeClock;
+  let measuredBytes: number;
+  let allowedBytes: number;
+  let finished: ArchiveSizes | null;
+  let failure: string | null;
+  let content: () => AsyncIterable<Uint8Array>;
+  let write: () => Promise<void>;
+  let streamed: StreamedSnapshots;
+
+  const driver: SaveDriver = {
+    format: 'pods',
+    sizeBytes: async () => measuredBytes,
+    save: (_id, maxBytes, _signal, keep) => {
+      allowedBytes = maxBytes;
+      return keep(content());
+    },
+    create: () => Promise.reject(new Error('not used')),
+  };
+  const take = (isContended: boolean) => streamed.take(driver, SNAPSHOT, 'ready', () => isContended);
+  /** Sends so much in each minute, for twelve minutes. */
+  const sending = (bytesPerMinute: number) =>
+    async function* () {
+      const bytes = Buffer.alloc(bytesPerMinute);
+      for (let minute = 0; minute < 12; minute += 1) {
+        await clock.advance(60_000);
+        yield bytes;
+      }
+    };
+
+  beforeEach(() => {
+    clock = fakeClock();
+    measuredBytes = 1000;
+    finished = null;
+    failure = null;
+    content = sending(1);
+    write = async () => undefined;
+    const blobs: Pick<ArchiveBlobs, 'createAs'> = {
+      createAs: async () => ({ write: () => write(), seal: async () => undefined, abort: async () => undefined }),
+    };
+    streamed = new StreamedSnapshots({
+      blobs: blobs as ArchiveBlobs, // what a transfer uses
+      isOnDisk: false,
+      disk: unlimitedDisk,
+      repository: {
+        begin: async () => null,
+        finish: async (_archive, sizes) => {
+          finished = sizes;
+          return SNAPSHOT;
+        },
+        fail: async (_id, reason) => void (failure = reason),
+        sweep: async () => undefined,
+      },
+      sealer: { wrap: async () => ({ wrapper: 'w', text: 't' }), unwrap: async () => Buffer.alloc(32) },
+      quotaLimits: unlimitedQuotas,
+      node: 'n',
+      clock,
+      random: systemRandom,
+      log: createLogger({ name: 'test', level: 'silent' }),
+      drop: async () => undefined,
+    });
+  });
+
+  it('are never larger than what can be restored', async () => {
+    await take(false);
+    expect(allowedBytes).toBe(1100 + 64 * KIB * KIB);
+    measuredBytes = 63.9 * GIB;
+    await take(false);
+    expect(allowedBytes).toBe(64 * GIB);
+  });
+
+  it('are recorded with the size of their files, which a compressed one does not tell', async () => {
+    content = async function* () {
+      for (let mib = 0; mib < 4; mib += 1) yield Buffer.alloc(KIB * KIB);
+    };
+    await take(false);
+    expect(finished).toMatchObject({ unpackedBytes: 4 * KIB * KIB });
+    expect(finished?.sizeBytes).toBeLessThan(64 * KIB);
+  });
+
+  it('end after ten minutes if they are slow while others wait', async () => {
+    await expect(take(true)).rejects.toThrow('too slowly while other snapshots wait');
+    expect(clock.now().toISOString()).toBe('2026-01-01T00:11:00.000Z');
+    expect(failure).toContain('too slowly while other snapshots wait');
+    await take(false);
+    expect(finished).not.toBeNull();
+  });
+
+  it('go on while others wait if they are fast enough, or if it is the storage that is slow', async () => {
+    content = sending(118 * KIB * KIB);
+    await take(true);
+    expect(finished?.unpackedBytes).toBe(12 * 118 * KIB * KIB);
+    content = async function* () {
+      for (let mib = 0; mib < 8; mib += 1) yield randomBytes(KIB * KIB); // which no compression makes smaller
+    };
+    write = () => clock.advance(3_600_000);
+    await take(true);
+    expect(finished?.unpackedBytes).toBe(8 * KIB * KIB);
+  });
+});
