@@ -71,8 +71,8 @@ import { templates } from './0180-templates.ts';
 import { sandboxRequestHost } from './0211-sandbox-request-host.ts';
 import { replicaSchema } from './0130-replica-schema.ts';
 import { pullCredentials } from './0310-pull-credentials.ts';
-import { sandboxRestores } from './0311-sandbox-restores.ts';
-import { unpackedArchives } from './0312-unpacked-archives.ts';
+import { archiveSizes } from './0320-archive-sizes.ts';
+import { sandboxRestores } from './0321-sandbox-restores.ts';
 import { volumes } from './0190-volumes.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
@@ -150,6 +150,6 @@ export const migrations: readonly Migration[] = [
   volumeAccess,
   templateArchives,
   pullCredentials,
+  archiveSizes,
   sandboxRestores,
-  unpackedArchives,
 ];

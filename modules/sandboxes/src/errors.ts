@@ -89,6 +89,7 @@ export const sandboxErrors = defineErrors({
   PULL_CREDENTIAL_INVALID: [401, 'Missing or invalid pull credential'],
   IMAGE_NOT_FOUND: [404, 'Image {image} not found'],
   BLOB_NOT_FOUND: [404, 'The image has no blob {digest}'],
+  IMAGES_BUSY: [429, 'Too many images are queued to be packed for nodes; try again later'],
   TEMPLATE_NOT_READY: [409, 'The template {template} has no finished build'],
   TEMPLATES_BUSY: [503, 'Too many builds are queued; try again later'],
   BUILD_NOT_FOUND: [404, 'Build not found'],

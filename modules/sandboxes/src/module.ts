@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describeHoldings, type ServiceModule } from '@svc/http';
 import { sumUsage, unlimitedTraffic, zeroUsage } from '@svc/quotas';
-import { backgroundClock, systemRandom, unlimitedDisk } from '@svc/runtime';
+import { backgroundClock, loadOnce, systemRandom, unlimitedDisk } from '@svc/runtime';
 import type { Database } from '@svc/sql';
 import type { Logger, Metrics } from '@svc/telemetry';
 import { createContext } from './assembly/context-assembly.ts';
@@ -70,7 +70,8 @@ export interface SandboxesModule extends ServiceModule<SandboxesState>, SshPart 
 }
 
 export async function createSandboxesModule(deps: SandboxesDependencies): Promise<SandboxesModule> {
-  const services = await assemble(deps);
+  // Each request with a token needs the key, also one of a stranger.
+  const services = await assemble({ ...deps, previewKey: loadOnce(deps.previewKey) });
   const { hub, e2b, previews, driver, images, isolation, pool, repository } = services;
   observe(deps.metrics, services);
   return {

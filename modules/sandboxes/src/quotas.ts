@@ -31,7 +31,8 @@ export const sandboxQuotas = defineQuotas({
   sandbox_disk: {
     title: 'Disk',
     unit: 'mib',
-    description: 'Disk in MiB of all sandboxes, volumes, their snapshots, and the layers of templates',
+    description:
+      'Disk in MiB of all sandboxes, volumes, their snapshots, the layers of templates, and archives of both',
     workspace: 'auto',
     owner: 'auto',
     auto: `four times the size of the data folder's file system; ${ELSEWHERE}`,

@@ -18,7 +18,7 @@ import { RouteRateLimits } from './rate-limit-routes.ts';
 import { renderFlatError } from './renderers.ts';
 import { resolveRequestId } from './request-id.ts';
 import { answerUnknownRoutes, findRenderer, type ErrorFamily } from './unknown-routes.ts';
-import { createValidatorCompiler } from './validation.ts';
+import { CompiledSchemas, createValidatorCompiler } from './validation.ts';
 import fastJson from 'fast-json-stringify';
 import { httpErrors } from './errors.ts';
 
@@ -78,6 +78,8 @@ export interface HttpAppOptions {
   replicas?: () => number;
   /** Clock of `config.rateLimit`, in milliseconds. Defaults to `Date.now`. */
   nowMs?: () => number;
+  /** Shared by apps with the same routes, so that each schema is compiled once. Defaults to a separate instance. */
+  schemas?: CompiledSchemas;
 }
 
 /** Creates the app without listening; `createListener` binds it to a port. */
@@ -103,8 +105,9 @@ export async function createHttpApp(options: HttpAppOptions): Promise<HttpApp> {
     forceCloseConnections: false,
   }).withTypeProvider<TypeBoxTypeProvider>();
   const untyped = app as unknown as FastifyInstance; // only the type provider differs
-  app.setValidatorCompiler(createValidatorCompiler());
-  app.setSerializerCompiler(createSerializerCompiler());
+  const { schemas = new CompiledSchemas() } = options;
+  app.setValidatorCompiler(createValidatorCompiler(schemas));
+  app.setSerializerCompiler(createSerializerCompiler(schemas));
   await registerOpenApi(app, options.version, families);
 
   // The order of the hooks decides which refusal wins: unknown route, rate limit, authentication, authorization, rate
@@ -145,15 +148,13 @@ function limitBodyTime(app: HttpApp, timeoutMs: number): void {
   });
 }
 
-const serializers = new WeakMap<object, (data: unknown) => string>();
-
-/** Compiles a route's serializer at its first response, and once per schema, for the same reasons as its validator. */
-function createSerializerCompiler(): FastifySerializerCompiler<unknown> {
+/** Compiles a route's serializer at its first response, for the same reason as its validator. */
+function createSerializerCompiler({ responses }: CompiledSchemas): FastifySerializerCompiler<unknown> {
   return ({ schema }) => {
     const shape = schema as fastJson.Schema & object; // untyped in Fastify; a route's schema is a JSON Schema
     return (data: unknown) => {
-      const serialize = serializers.get(shape) ?? fastJson(shape);
-      serializers.set(shape, serialize);
+      const serialize = responses.get(shape) ?? fastJson(shape);
+      responses.set(shape, serialize);
       return serialize(data);
     };
   };

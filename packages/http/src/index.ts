@@ -1,6 +1,7 @@
 export { createClientOfRequest, type ClientOfRequest, type RequestClient } from './client-of-request.ts';
 export type { ConnectionSharesOptions, RefusedConnection } from './connection-shares.ts';
 export { createHttpApp, type HttpAppOptions } from './app.ts';
+export { CompiledSchemas } from './validation.ts';
 export { useErrorRenderer, type ErrorAdapter } from './error-answers.ts';
 export { httpErrors } from './errors.ts';
 export { continueOnFirstRead } from './expect-continue.ts';

@@ -5,25 +5,29 @@ import type { FastifySchemaCompiler } from 'fastify';
 // The package is CommonJS; under ESM, its function is on `default`.
 const addFormats = formatsModule.default;
 
-interface Compiled {
+/** Functions that schemas were compiled to. Apps with the same routes may share them. */
+export class CompiledSchemas {
+  readonly bodies = new WeakMap<object, CompiledValidator>();
+  /** Of queries, paths and headers. */
+  readonly texts = new WeakMap<object, CompiledValidator>();
+  readonly responses = new WeakMap<object, (data: unknown) => string>();
+}
+
+interface CompiledValidator {
   first?: ValidateFunction;
   all?: ValidateFunction;
 }
-
-/** Compiled once per schema, also if several apps have its route. */
-const compiledBodies = new WeakMap<object, Compiled>();
-const compiledTexts = new WeakMap<object, Compiled>();
 
 /**
  * Bodies are strict: strings are never converted to numbers, and unknown fields are refused where the schema has
  * `additionalProperties: false`. Query, path and header values are text, so they are converted.
  */
-export function createValidatorCompiler(): FastifySchemaCompiler<unknown> {
+export function createValidatorCompiler(schemas: CompiledSchemas): FastifySchemaCompiler<unknown> {
   const bodies = createPair({});
   const texts = createPair({ coerceTypes: 'array' });
   return ({ schema, httpPart }) => {
     const { first, all } = httpPart === 'body' ? bodies : texts;
-    const known = httpPart === 'body' ? compiledBodies : compiledTexts;
+    const known = httpPart === 'body' ? schemas.bodies : schemas.texts;
     const rules = schema as object; // untyped in Fastify; a route's schema is a JSON Schema
     const compiled = known.get(rules) ?? {};
     known.set(rules, compiled);

@@ -5,6 +5,7 @@ export { FairQueue, type FairQueueOptions } from './fair-queue.ts';
 export { FairSlots, type FairSlotsOptions, type ReleaseSlot } from './fair-slots.ts';
 export { FairTurns, type FairTurnsOptions } from './fair-turns.ts';
 export { KeyedQueue, type KeyedQueueOptions } from './keyed-queue.ts';
+export { loadOnce } from './load-once.ts';
 export { pageOf, parseCursor, type Page } from './pages.ts';
 export { systemRandom, type Random } from './random.ts';
 export { RecentMap } from './recent-map.ts';

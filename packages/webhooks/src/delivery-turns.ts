@@ -48,8 +48,11 @@ export interface DeliveryTurnsOptions<Receiver extends WaitingReceiver> {
   readonly waiting: (after: Receiver | null, limit: number) => Promise<readonly Receiver[]>;
   /** Delivers what is due until the pass is over. */
   readonly serve: (receiver: Receiver, pass: DeliveryPass) => Promise<void>;
-  /** The owner of a workspace, who has one turn for all of them. */
-  readonly ownerOf: (workspaceUuid: string) => string;
+  /** The owners of workspaces, who have one turn for all of theirs. `shareOf` knows those that `readLimits` has read. */
+  readonly owners: {
+    readLimits(workspaceUuid: string): Promise<unknown>;
+    shareOf(this: void, workspaceUuid: string): string;
+  };
   /** Receives the error of a pass, after which the receiver rests. */
   readonly onError: (error: unknown, receiver: Receiver) => void;
   readonly clock: Pick<Clock, 'nowMs'>;
@@ -76,7 +79,7 @@ export class DeliveryTurns<Receiver extends WaitingReceiver> {
 
   constructor(options: DeliveryTurnsOptions<Receiver>) {
     this.#options = options;
-    const groupOf = options.ownerOf;
+    const groupOf = options.owners.shareOf;
     this.#shares = new Shares({ capacity: MAX_ADMITTED, groupOf, holders: { key: 'workspace', group: 'owner' } });
     this.#lanes = new FairSlots({
       capacity: LANES,
@@ -111,15 +114,19 @@ export class DeliveryTurns<Receiver extends WaitingReceiver> {
         if (receiver.id === end || signal.aborted) return first;
         first ??= receiver.id;
         after = receiver;
-        this.#offer(receiver, signal);
+        if (this.#hasTurn(receiver)) await this.#offer(receiver, signal);
       }
       if (page.length < PAGE) return first;
     }
   }
 
-  #offer(receiver: Receiver, signal: AbortSignal): void {
+  #hasTurn({ id }: Receiver): boolean {
+    return !this.#admitted.has(id) && (this.#rests.get(id)?.untilMs ?? 0) <= this.#options.clock.nowMs();
+  }
+
+  async #offer(receiver: Receiver, signal: AbortSignal): Promise<void> {
     const { id, workspaceUuid } = receiver;
-    if (this.#admitted.has(id) || (this.#rests.get(id)?.untilMs ?? 0) > this.#options.clock.nowMs()) return;
+    await this.#options.owners.readLimits(workspaceUuid);
     const { release } = this.#shares.take(workspaceUuid);
     if (release === null) return;
     this.#last = receiver;

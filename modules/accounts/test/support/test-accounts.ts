@@ -1,5 +1,5 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
-import { createHttpApp, type HttpApp } from '@svc/http';
+import { CompiledSchemas, createHttpApp, type HttpApp } from '@svc/http';
 import { createLocalKeyWrapper, type KeyWrapper } from '@svc/keys';
 import type { Database } from '@svc/sql';
 import { createLogger, createMetrics, type Metrics } from '@svc/telemetry';
@@ -33,6 +33,9 @@ export interface TestAccountsOptions {
   extraRoutes?: (app: HttpApp) => void;
 }
 
+/** Of all apps of a process, which saves a tenth of the tests' processor time. */
+const schemas = new CompiledSchemas();
+
 /** The module with a fake clock behind the real HTTP app, over a database from the suite. */
 export async function startTestAccounts<Tables>(
   database: Database<Tables>,
@@ -62,6 +65,7 @@ export async function startTestAccounts<Tables>(
   });
   const { access, audit } = module;
   const app = await createHttpApp({
+    schemas,
     log,
     metrics,
     access,

@@ -5,6 +5,7 @@ import { HeldRights } from '@svc/access';
 import type { InternalNetwork } from '@svc/forward/testing';
 import {
   createClientOfRequest,
+  CompiledSchemas,
   createHttpApp,
   createListener,
   noForwarding,
@@ -98,6 +99,9 @@ export function testConfig(overrides: Partial<ClustersConfig> = {}): ClustersCon
   return { ...(Default(clustersConfigSchema, {}) as ClustersConfig), drain_seconds: 0, ...overrides };
 }
 
+/** Of all apps of a process, which saves a tenth of the tests' processor time. */
+const schemas = new CompiledSchemas();
+
 export async function startRig(options: RigOptions = {}): Promise<Rig> {
   const source = options.database === undefined ? await sqliteSource(migrations) : null;
   const own = await source?.open<ClusterTables>();
@@ -180,7 +184,7 @@ async function run(
   const replicaId = options.replicaId ?? 'replica-1';
   const member = await options.network?.join(replicaId);
   const forwarding = member?.forwarder ?? noForwarding;
-  const app = await createHttpApp({ log, metrics, access, audit, rights, forwarding, version: 'test' });
+  const app = await createHttpApp({ log, metrics, access, audit, rights, forwarding, version: 'test', schemas });
   const clientOf = createClientOfRequest(options.trustedProxies, (request) => forwarding.hopOf(request));
   const module = await createClustersModule({
     kysely: database.kysely,

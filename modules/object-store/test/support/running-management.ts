@@ -1,4 +1,4 @@
-import { createHttpApp, type HttpApp } from '@svc/http';
+import { CompiledSchemas, createHttpApp, type HttpApp } from '@svc/http';
 import { createLogger, createMetrics } from '@svc/telemetry';
 import {
   fakeAccess,
@@ -47,6 +47,9 @@ export interface RunningManagement {
   close(): Promise<void>;
 }
 
+/** Of all apps of a process, which saves a tenth of the tests' processor time. */
+const schemas = new CompiledSchemas();
+
 /** The clock starts at `startsAt`. S3 clients that sign with the system clock need a start near the real time. */
 export async function startManagement(
   config: Partial<ObjectStoreConfig> = {},
@@ -59,7 +62,7 @@ export async function startManagement(
   const store = await startStore(folder.path, { clock, config, rights: access, audit });
   const owner = access.user('owner');
   const log = createLogger({ level: 'silent', name: 'test' });
-  const app = await createHttpApp({ log, metrics: createMetrics(), access, audit, version: '0' });
+  const app = await createHttpApp({ log, metrics: createMetrics(), access, audit, version: '0', schemas });
   await store.module.registerRoutes(app);
   await app.ready();
   return {

@@ -1,4 +1,3 @@
-import type { KeyObject } from 'node:crypto';
 import { noForwarding } from '@svc/http';
 import type { Kysely } from 'kysely';
 import { SandboxAccess } from '../domain/access/sandbox-access.ts';
@@ -34,8 +33,7 @@ export function createAccess(
   kysely: Kysely<SandboxTables>,
   { clock, random }: SandboxContext,
 ) {
-  let known: Promise<KeyObject> | null = null;
-  const shared = { key: () => (known ??= previewKey()), clock, random };
+  const shared = { key: previewKey, clock, random };
   return {
     access: new SandboxAccess({ repository: createSandboxAccessRepository(kysely), ...shared }),
     volumeAccess: new VolumeAccess({ repository: createVolumeAccessRepository(kysely), ...shared }),

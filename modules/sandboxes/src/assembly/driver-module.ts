@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { backgroundClock, systemRandom } from '@svc/runtime';
+import { backgroundClock, systemRandom, unlimitedDisk } from '@svc/runtime';
 import type { SandboxesConfig } from '../config.ts';
 import type { SandboxesDependencies } from './dependencies.ts';
 import { newSandboxId } from '../domain/identifiers.ts';
@@ -97,8 +97,9 @@ async function kubernetesDriver({ deps, folder, catalog, registry }: DriverDeps)
 }
 
 async function localDriver({ deps, folder, images, egressRefused, mountServer }: DriverDeps): Promise<SandboxDriver> {
-  const { quotaLimits } = deps;
+  const { quotaLimits, disk = unlimitedDisk } = deps;
   return new LocalDriver({
+    disk,
     issueCertificate: async (authority, host) => {
       const { makeServerCertificate } = await import('@svc/certificates'); // takes megabytes; few platforms need it
       return makeServerCertificate(authority, [host], new Date());

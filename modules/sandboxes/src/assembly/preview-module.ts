@@ -50,12 +50,11 @@ export interface PreviewPartOptions {
 export function createPreviewPart(options: PreviewPartOptions): PreviewPart {
   const { kysely, context, service, access, sandboxAccess, rights, forwarding, clientOf, domain, publicUrl } = options;
   const { clock, random, live, log, holder } = context;
-  let key: Promise<KeyObject> | null = null;
   const open = new OpenPreviews(clock);
   const links = new PreviewLinks({
     access,
     repository: createPreviewLinkRepository(kysely),
-    key: () => (key ??= options.previewKey()),
+    key: options.previewKey,
     clock,
     random,
     revoked: (ids) => open.cutLinks(ids),

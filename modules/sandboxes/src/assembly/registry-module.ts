@@ -29,7 +29,7 @@ export function createRegistryPart(
   clock: Clock,
 ): RegistryPart {
   const { config, node, clusters = null, audit, rights, secureUrl, dataFolder, helperBinaries } = deps;
-  const { disk = unlimitedDisk, previewKey } = deps;
+  const { disk = unlimitedDisk, previewKey, quotaLimits } = deps;
   const own = nodeSubject(node).subject;
   const isCurrent = async ({ subject, workspaceUuid }: PullSubject): Promise<boolean> => {
     // Each node decides about its own, to which it also serves the images.
@@ -44,10 +44,10 @@ export function createRegistryPart(
     clock,
     random: systemRandom,
   });
-  const exports = createImageExports({ config, dataFolder, helperBinaries, disk });
+  const exports = createImageExports({ config, dataFolder, helperBinaries, disk, shareOf: quotaLimits.shareOf });
   const templates = createTemplateRepository(kysely);
   const imageService: ImageService = { secureUrl, servesAll: config.pod_images === 'platform' };
-  const registry = new PlatformRegistry({ images, exports, credentials, templates, node, imageService });
+  const registry = new PlatformRegistry({ images, exports, credentials, templates, node, imageService, quotaLimits });
   return {
     registry,
     imageService,

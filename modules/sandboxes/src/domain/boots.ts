@@ -1,6 +1,6 @@
 import { isAppError } from '@svc/errors';
-import type { Archive } from './archives/archive.ts';
-import { assertDiskRoom } from './disk-room.ts';
+import { diskBytesOf, type Archive } from './archives/archive.ts';
+import { assertDiskRoomAhead } from './disk-room.ts';
 import type { HelperConnection } from './helper/helper-connection.ts';
 import type { SandboxSpec, StartPlace } from './driver.ts';
 import { isCauseCode, sandboxErrors, type CauseCode } from '../errors.ts';
@@ -120,8 +120,12 @@ export class Boots {
   async #prepareImage(sandbox: Sandbox, download: Archive | null | undefined, signal: AbortSignal): Promise<void> {
     const { id, image, snapshotId, template, startedAt, workspaceUuid } = sandbox;
     const driver = this.#context.drivers.of(sandbox);
+    const images = this.#context.archives?.images;
     if (snapshotId === null && template !== null && download !== null) {
-      await this.#context.archives?.images.provide(template.digest, workspaceUuid, signal);
+      await images?.provide(template.digest, workspaceUuid, signal);
+    }
+    if (snapshotId !== null && typeof download?.base === 'string') {
+      await images?.provideBase(download.base, workspaceUuid, signal);
     }
     if (snapshotId !== null || template !== null || startedAt !== null || (await driver.isCreated(id))) return;
     await driver.prepareImage?.(image, signal);
@@ -195,7 +199,7 @@ export class Boots {
     const archive = await this.#findArchive(spec);
     if (storage === null || archive === null) return driver.create(spec, signal, place);
     if (await driver.isCreated(spec.id)) return;
-    if (spec.cluster === null) await assertDiskRoom(disk, archive.sizeBytes);
+    if (spec.cluster === null) await assertDiskRoomAhead(disk, diskBytesOf(archive));
     await storage.create(driver, spec, archive, signal, place);
   }
 

@@ -138,6 +138,8 @@ export interface ArchiveDriver {
   readonly format: string;
   /** Names what the snapshot is based on and several snapshots share, such as an image; null if it is complete. */
   base(snapshotId: string): Promise<string | null>;
+  /** `isBuilt`: it belongs to a workspace, unlike an image of the catalog. `sizeBytes`: the most that `readBase` passes on. */
+  describeBase(base: string): Promise<{ readonly isBuilt: boolean; readonly sizeBytes: number }>;
   readBase(base: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
   /** Adds a base of another node from its archive. It stays on this machine while something holds it. Throws IMAGE_PULL_FAILED. */
   addBase(base: string, content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void>;

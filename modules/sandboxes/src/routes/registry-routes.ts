@@ -158,7 +158,7 @@ class Door {
     };
     const end = (): void => void reply.raw.destroy();
     whenClosed(reply.raw, rights.hold({ key, exactKey: key, confirmedAtMs, check }, end));
-    const found = await registry.get(name, goneSignal(reply));
+    const found = await registry.get(name, login.credential, goneSignal(reply));
     if (found === null) throw notFound(name);
     return found;
   }

@@ -27,6 +27,10 @@ export function createSandboxAccessRepository(kysely: Kysely<SandboxTables>): Sa
       const query = kysely.selectFrom('sandbox_access').select(columns).where('sandbox_id', '=', sandboxId);
       return (await query.execute()).map(fromRow);
     },
+    async hasAny(sandboxId) {
+      const query = kysely.selectFrom('sandbox_access').select('id').where('sandbox_id', '=', sandboxId).limit(1);
+      return (await query.executeTakeFirst()) !== undefined;
+    },
     async ofRunning(after, limit) {
       const rows = await kysely
         .selectFrom('sandbox_access')

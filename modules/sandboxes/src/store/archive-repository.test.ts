@@ -89,9 +89,9 @@ describeDialects<SandboxTables>('ArchiveRepository', migrations, (database) => {
     const archive = async (digest: string, format = 'f', isComplete = true): Promise<void> => {
       const id = `archive of ${digest} ${format}`;
       const key = { wrapper: 'w', text: 't' };
-      const row = { id, snapshotId: null, base: digest, format, node: 'n', key };
-      await archives().begin(row, null, null);
-      if (isComplete) expect(await archives().finish(row, 7)).toBeNull();
+      const row = { id, snapshotId: null, base: digest, format, node: 'n', key, workspaceUuid: null };
+      await archives().begin(row, null, 0, null);
+      if (isComplete) expect(await archives().finish(row, { sizeBytes: 7, unpackedBytes: 9 })).toBeNull();
     };
     const found = async (): Promise<string[]> =>
       (await archives().unarchivedImages('n', 'f', 100)).map(({ id }) => id).toSorted();
@@ -108,7 +108,7 @@ describeDialects<SandboxTables>('ArchiveRepository', migrations, (database) => {
       expect(await found()).toEqual(['foreign', 'none', 'unfinished']);
       expect(await archives().findBase('built-foreign', 'f')).toBeNull();
       expect(await archives().findBase('built-unfinished', 'f')).toBeNull();
-      expect(await archives().findBase('built-complete', 'f')).toMatchObject({ sizeBytes: 7 });
+      expect(await archives().findBase('built-complete', 'f')).toMatchObject({ sizeBytes: 7, unpackedBytes: 9 });
     });
 
     it('finds those of every workspace, and those that failed last', async () => {

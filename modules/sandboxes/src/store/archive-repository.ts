@@ -1,60 +1,56 @@
 import { databaseTime, type Database } from '@svc/sql';
 import type { Limits } from '@svc/quotas';
 import { sql, type Kysely, type Transaction } from 'kysely';
-import type { Archive, ArchiveRefusal, ArchiveRepository, NewArchive } from '../domain/archives/archive.ts';
-import { DRAINING, MOVING } from '../domain/nodes/drain-state.ts';
+import type {
+  Archive,
+  ArchiveRefusal,
+  ArchiveRepository,
+  ArchiveSizes,
+  NewArchive,
+} from '../domain/archives/archive.ts';
 import type { Snapshot } from '../domain/snapshots/snapshot.ts';
 import { sandboxQuotas } from '../quotas.ts';
 import { breachIn, enterGate } from './quota-usage.ts';
+import { ARCHIVED, createArchiveRemovals } from './archive-removals.ts';
 import { snapshotFromRow } from './snapshot-repository.ts';
 import type { ArchiveRow, SandboxTables } from './tables.ts';
 
-/** A base that an archive uses stays for as long as writing that archive may take. */
-const BASE_KEPT_MS = 3_600_000;
-/** The use of an image that is needed is noted this long before the image could be removed. */
-const NOTED_BEFORE_MS = BASE_KEPT_MS / 2;
 const MIB = 1024 * 1024;
-/** States of snapshots that are archived. */
-export const ARCHIVED = ['ready', 'move'] as const;
-/** States of snapshots that need the archive they have. Only what is streamed has one for a fork. */
-const WITH_ARCHIVE = [...ARCHIVED, 'fork'] as const;
 
 export function createArchiveRepository(database: Database<SandboxTables>): ArchiveRepository {
-  return { ...createWrites(database), ...createQueries(database), ...createRemovals(database) };
+  return { ...createWrites(database), ...createQueries(database), ...createArchiveRemovals(database) };
 }
 
 /** Before the first byte is stored, so that nothing stored is ever without a row. */
 export async function insertArchive(
   transaction: Transaction<SandboxTables>,
-  { id, snapshotId, base, format, node, key: { wrapper, text: box } }: NewArchive,
+  { id, snapshotId, base, format, node, workspaceUuid, key: { wrapper, text: box } }: NewArchive,
   now: ReturnType<typeof databaseTime>,
+  reservedBytes = 0,
 ): Promise<void> {
-  const what = { id, snapshot_id: snapshotId, base, format, node, wrapper, box };
-  const values = { ...what, state: 'writing', size_bytes: 0, used_at: now };
+  const what = { id, snapshot_id: snapshotId, base, format, node, wrapper, box, workspace_uuid: workspaceUuid };
+  const values = { ...what, state: 'writing', size_bytes: reservedBytes, used_at: now };
   await transaction.insertInto('sandbox_archive').values(values).execute();
 }
 
 type Writes = Pick<ArchiveRepository, 'begin' | 'finish' | 'forget' | 'noteFailure' | 'noteImageFailure' | 'useBase'>;
 type Queries = Pick<ArchiveRepository, 'find' | 'findBase' | 'unarchived' | 'unarchivedImages' | 'unfinished'>;
-type Removals = Pick<ArchiveRepository, 'abandon' | 'abandoned' | 'takeUnneeded'>;
 
 function createWrites({ kysely, dialect }: Database<SandboxTables>): Writes {
   const now = databaseTime(dialect);
   return {
-    begin: (archive, snapshot, limits) =>
+    begin: (archive, snapshot, maxBytes, limits) =>
       kysely.transaction().execute(async (transaction) => {
-        if (snapshot !== null && limits !== null) {
-          const refusal = await reserve(transaction, snapshot, limits);
-          if (refusal !== null) return refusal;
-        }
-        await insertArchive(transaction, archive, now);
+        const refusal = limits === null ? null : await reserve(transaction, snapshot, maxBytes, limits);
+        if (refusal !== null) return refusal;
+        await insertArchive(transaction, archive, now, archive.workspaceUuid === null ? 0 : maxBytes);
         return null;
       }),
 
-    finish: (archive, sizeBytes) =>
+    finish: (archive, sizes) =>
       kysely
         .transaction()
-        .execute((transaction) => finish(transaction, archive, sizeBytes, dialect))
+        .execute((transaction) => finish(transaction, archive, sizes, dialect))
         .catch((error: unknown) => {
           if (error instanceof NotNeeded) return error.reason;
           throw error;
@@ -151,35 +147,6 @@ function createQueries({ kysely }: Database<SandboxTables>): Queries {
   };
 }
 
-function createRemovals(database: Database<SandboxTables>): Removals {
-  const { kysely } = database;
-  return {
-    async abandon(nodes) {
-      if (nodes.length === 0) return;
-      await kysely
-        .updateTable('sandbox_archive')
-        .set({ state: 'abandoned' })
-        .where('node', 'in', [...nodes])
-        .where('state', '=', 'writing')
-        .execute();
-    },
-
-    async abandoned(limit) {
-      const query = kysely.selectFrom('sandbox_archive').select('id').where('state', '=', 'abandoned');
-      return idsOf(await query.limit(limit).execute());
-    },
-
-    async takeUnneeded(limit) {
-      await removeMoved(kysely);
-      await removeUnneeded(kysely);
-      await noteNeededImages(database);
-      await removeUnusedBases(database);
-      const query = kysely.selectFrom('sandbox_archive').select('id').where('state', '=', 'removed');
-      return idsOf(await query.limit(limit).execute());
-    },
-  };
-}
-
 function readyBases(kysely: Kysely<SandboxTables>, format: string) {
   return kysely
     .selectFrom('sandbox_archive as archive')
@@ -188,132 +155,28 @@ function readyBases(kysely: Kysely<SandboxTables>, format: string) {
     .where('archive.format', '=', format);
 }
 
-/**
- * Images that a tag of a template refers to, or that a sandbox waits for, count as used: replicas of earlier versions,
- * which know nothing of templates, keep them as well.
- */
-async function noteNeededImages({ kysely, dialect }: Database<SandboxTables>): Promise<void> {
-  await kysely
-    .updateTable('sandbox_archive as archive')
-    .set({ used_at: databaseTime(dialect) })
-    .where('archive.snapshot_id', 'is', null)
-    .where('archive.state', '=', 'ready')
-    .where('archive.used_at', '<', databaseTime(dialect, -NOTED_BEFORE_MS))
-    .where(({ or, exists, selectFrom }) =>
-      or([
-        exists(
-          selectFrom('template_build as build')
-            .innerJoin('template_tag as tag', 'tag.build_id', 'build.id')
-            .select('build.id')
-            .whereRef('build.digest', '=', 'archive.base'),
-        ),
-        exists(
-          selectFrom('sandbox')
-            .select('sandbox.id')
-            .where('sandbox.removed_at', 'is', null)
-            .where('sandbox.started_at', 'is', null)
-            // JSON that `templateColumn` wrote.
-            .where('sandbox.template', 'like', sql<string>`'%"digest":"' || archive.base || '"%'`),
-        ),
-      ]),
-    )
-    .execute();
-}
-
-/** Bases that no archive uses, once they have not been used for a while. */
-async function removeUnusedBases({ kysely, dialect }: Database<SandboxTables>): Promise<void> {
-  await kysely
-    .updateTable('sandbox_archive as archive')
-    .set({ state: 'removed' })
-    .where('archive.snapshot_id', 'is', null)
-    .where('archive.state', '=', 'ready')
-    // Archiving a snapshot on this base writes this column in its last transaction, so one of the two comes first.
-    .where('archive.used_at', '<', databaseTime(dialect, -BASE_KEPT_MS))
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('sandbox_archive as user')
-            .select('user.id')
-            .whereRef('user.base', '=', 'archive.base')
-            .where('user.snapshot_id', 'is not', null)
-            .where('user.state', 'in', ['writing', 'ready']),
-        ),
-      ),
-    )
-    .execute();
-}
-
-/** Snapshots for moves that are done, or that a start on the first node made pointless. Their node may be gone. */
-async function removeMoved(kysely: Kysely<SandboxTables>): Promise<void> {
-  await kysely
-    .updateTable('sandbox_snapshot as snapshot')
-    .set({ state: 'removed' })
-    .where('snapshot.state', '=', 'move')
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('sandbox')
-            .select('sandbox.id')
-            .whereRef('sandbox.id', '=', 'snapshot.sandbox_id')
-            .where('sandbox.removed_at', 'is', null)
-            .where((sandbox) =>
-              sandbox.or([
-                sandbox('sandbox.started_at', 'is', null), // the other node creates it
-                sandbox('sandbox.state_reason', 'in', [DRAINING, MOVING]),
-              ]),
-            ),
-        ),
-      ),
-    )
-    .execute();
-}
-
-/** Archives whose snapshot is gone, unless a sandbox still waits for its files. */
-async function removeUnneeded(kysely: Kysely<SandboxTables>): Promise<void> {
-  await kysely
-    .updateTable('sandbox_archive as archive')
-    .set({ state: 'removed' })
-    .where('archive.snapshot_id', 'is not', null)
-    .where('archive.state', '=', 'ready')
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('sandbox_snapshot as snapshot')
-            .select('snapshot.id')
-            .whereRef('snapshot.id', '=', 'archive.snapshot_id')
-            .where('snapshot.state', 'in', WITH_ARCHIVE),
-        ),
-      ),
-    )
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('sandbox')
-            .select('sandbox.id')
-            .whereRef('sandbox.snapshot_id', '=', 'archive.snapshot_id')
-            .where('sandbox.removed_at', 'is', null)
-            .where('sandbox.started_at', 'is', null),
-        ),
-      ),
-    )
-    .execute();
-}
-
-/** Counts the archive as large as its snapshot until its size is known. */
-async function reserve(transaction: Transaction<SandboxTables>, { id, sizeBytes }: Snapshot, limits: Limits) {
+/** Counts the archive with the most that it may take, until its size is known. That of an image has it in its row. */
+async function reserve(
+  transaction: Transaction<SandboxTables>,
+  snapshot: Snapshot | null,
+  maxBytes: number,
+  limits: Limits,
+) {
   await enterGate(transaction, limits);
-  const row = await transaction
-    .updateTable('sandbox_snapshot')
-    .set({ archive_bytes: 0 }) // of an attempt that a crash ended
-    .where('id', '=', id)
-    .where('state', 'in', ARCHIVED)
-    .where('archived_at', 'is', null)
-    .returning('id')
-    .executeTakeFirst();
-  if (row === undefined) return 'gone';
-  const breach = await breachIn(transaction, limits, [[sandboxQuotas.sandbox_disk, sizeBytes / MIB]]);
+  const id = snapshot?.id ?? '';
+  const reserveFor = (archiveBytes: number) =>
+    transaction.updateTable('sandbox_snapshot').set({ archive_bytes: archiveBytes }).where('id', '=', id);
+  if (snapshot !== null) {
+    const row = await reserveFor(0) // of an attempt that a crash ended
+      .where('state', 'in', ARCHIVED)
+      .where('archived_at', 'is', null)
+      .returning('id')
+      .executeTakeFirst();
+    if (row === undefined) return 'gone';
+  }
+  const breach = await breachIn(transaction, limits, [[sandboxQuotas.sandbox_disk, maxBytes / MIB]]);
   if (breach !== null) return breach;
-  await transaction.updateTable('sandbox_snapshot').set({ archive_bytes: sizeBytes }).where('id', '=', id).execute();
+  if (snapshot !== null) await reserveFor(maxBytes).execute();
   return null;
 }
 
@@ -330,7 +193,7 @@ class NotNeeded extends Error {
 async function finish(
   transaction: Transaction<SandboxTables>,
   { id, snapshotId, base, format }: NewArchive,
-  sizeBytes: number,
+  { sizeBytes, unpackedBytes }: ArchiveSizes,
   dialect: Database<SandboxTables>['dialect'],
 ): Promise<null> {
   const now = databaseTime(dialect);
@@ -349,7 +212,7 @@ async function finish(
   }
   const finished = await transaction
     .updateTable('sandbox_archive')
-    .set({ state: 'ready', size_bytes: sizeBytes, used_at: now, ready_at: now })
+    .set({ state: 'ready', size_bytes: sizeBytes, unpacked_bytes: unpackedBytes, used_at: now, ready_at: now })
     .where('id', '=', id)
     .where('state', '=', 'writing')
     .returning('id')
@@ -387,6 +250,7 @@ function fromRow(row: ArchiveRow): Archive {
     format: row.format,
     node: row.node,
     key: { wrapper: row.wrapper, text: row.box },
+    workspaceUuid: row.workspace_uuid,
     sizeBytes: Number(row.size_bytes),
     unpackedBytes: row.unpacked_bytes === null ? null : Number(row.unpacked_bytes),
   };

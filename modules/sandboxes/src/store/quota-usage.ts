@@ -148,6 +148,14 @@ const SOURCES: readonly Source[] = [
         { [sandbox_disk.name]: Math.ceil(Number(row.size_bytes) / MIB) },
       ]),
   },
+  {
+    counts: [sandbox_disk],
+    read: async (kysely, uuids) =>
+      (await imageArchiveSums(kysely, uuids)).map((row) => [
+        row.workspace_uuid ?? '',
+        { [sandbox_disk.name]: Math.ceil(Number(row.size_bytes) / MIB) },
+      ]),
+  },
 ];
 
 function templateCounts(kysely: Kysely<SandboxTables>, workspaceUuids: readonly string[]) {
@@ -174,6 +182,17 @@ function layerSums(kysely: Kysely<SandboxTables>, workspaceUuids: readonly strin
     .selectFrom('template_layer')
     .select(({ fn }) => ['workspace_uuid', fn.sum('size_bytes').as('size_bytes')])
     .where('workspace_uuid', 'in', [...workspaceUuids])
+    .groupBy('workspace_uuid')
+    .execute();
+}
+
+/** Archives of images, with what is reserved for those that are being written. Nothing is left of those given up. */
+function imageArchiveSums(kysely: Kysely<SandboxTables>, workspaceUuids: readonly string[]) {
+  return kysely
+    .selectFrom('sandbox_archive')
+    .select(({ fn }) => ['workspace_uuid', fn.sum('size_bytes').as('size_bytes')])
+    .where('workspace_uuid', 'in', [...workspaceUuids])
+    .where('state', '!=', 'abandoned')
     .groupBy('workspace_uuid')
     .execute();
 }

@@ -13,7 +13,7 @@ import {
   type RestoreAttempts,
   type SandboxMoves,
 } from '../domain/nodes/sandbox-moves.ts';
-import { ARCHIVED } from './archive-repository.ts';
+import { ARCHIVED } from './archive-removals.ts';
 import { writeEvents } from './event-log.ts';
 import { breachIn, enterGate } from './quota-usage.ts';
 import { activeDemand } from './sandbox-repository.ts';

@@ -22,7 +22,7 @@ export const SECRET_NAME: UniqueKey = {
 
 /**
  * Rows as defined by migrations 0020, 0055 to 0059, 0071, 0081, 0087, 0140, 0141, 0143, 0150, 0151, 0170, 0180, 0190, 0200,
- * 0201, 0211, 0220, 0240, 0250, 0251, 0311 and 0312. Times are ISO 8601 UTC, objects are JSON text, booleans are 0 or 1.
+ * 0201, 0211, 0220, 0240, 0250, 0251 and 0321. Times are ISO 8601 UTC, objects are JSON text, booleans are 0 or 1.
  */
 export interface SandboxTables {
   sandbox: SandboxRow;
@@ -261,12 +261,14 @@ export interface ArchiveRow {
   node: string;
   state: string;
   size_bytes: number | string;
-  unpacked_bytes: number | string | null;
   wrapper: string;
   box: string;
   used_at: string;
   /** Null until it is complete. */
   ready_at: string | null;
+  /** Of an image that belongs to a workspace. */
+  workspace_uuid: string | null;
+  unpacked_bytes: number | string | null;
 }
 
 export interface TemplateBuildRow {

@@ -4,12 +4,18 @@ import { NO_SETTINGS, type ImageSettings } from '../../src/domain/images/image-s
 import { sandboxErrors } from '../../src/errors.ts';
 import { chunksOf, FakeDriver, textOf } from './fake-driver.ts';
 
-/** A fake driver that makes images, which are settings without files. */
+const CHUNK_BYTES = 64 * 1024;
+
+/** A fake driver that makes images, which are settings and files of no meaning. */
 export class BuildingDriver extends FakeDriver {
   readonly #images = new Map<string, ImageSettings>();
   readonly #layers = new Set<string>();
   /** Awaited before the image of a template is read for an archive, or added from one. */
   beforeImageCopy: (digest: string) => Promise<void> = async () => undefined;
+  /** The files of each image of a template. */
+  files: Buffer = Buffer.alloc(0);
+  /** What it says they have. */
+  claimedBytes = (): number => this.files.length;
   /** Images that were added from archives, in order. */
   readonly added: string[] = [];
   readonly #imageOf = new Map<string, string>();
@@ -45,18 +51,23 @@ export class BuildingDriver extends FakeDriver {
     this.#images.clear();
   }
 
+  protected override async describeImage(digest: string): Promise<{ isBuilt: boolean; sizeBytes: number }> {
+    return { ...(await super.describeImage(digest)), sizeBytes: this.claimedBytes() + 4096 };
+  }
+
   protected override async *readImage(digest: string): AsyncGenerator<Uint8Array> {
     if (!digest.startsWith('built-')) return yield* super.readImage(digest);
     await this.beforeImageCopy(digest);
     const settings = this.#images.get(digest);
     if (settings === undefined) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its image is gone' } });
-    yield* chunksOf(JSON.stringify(settings));
+    yield* chunksOf(`${JSON.stringify(settings)}\n`);
+    for (let at = 0; at < this.files.length; at += CHUNK_BYTES) yield this.files.subarray(at, at + CHUNK_BYTES);
   }
 
   protected override async addImage(digest: string, content: AsyncIterable<Uint8Array>): Promise<void> {
     if (!digest.startsWith('built-')) return super.addImage(digest, content);
     await this.beforeImageCopy(digest);
-    this.#images.set(digest, JSON.parse(await textOf(content)) as ImageSettings); // written by `readImage`
+    this.#images.set(digest, JSON.parse((await textOf(content)).split('\n', 1)[0] ?? '') as ImageSettings); // written by `readImage`
     this.added.push(digest);
   }
 

@@ -143,6 +143,7 @@ export class FakeDriver implements SandboxDriver {
       format: 'fake',
       base: async () => this.image,
       mayContinue: async (id) => !this.elsewhere.has(id),
+      describeBase: (base) => this.describeImage(base),
       readBase: (base) => this.readImage(base),
       addBase: (base, content) => this.addImage(base, content),
       read: (snapshotId) => this.#readArchive(snapshotId),
@@ -157,6 +158,10 @@ export class FakeDriver implements SandboxDriver {
   /** What each sandbox was created from, if from an archive. */
   readonly restored = new Map<string, string>();
   beforeArchive: (snapshotId: string) => Promise<void> = async () => undefined;
+
+  protected async describeImage(image: string): Promise<{ isBuilt: boolean; sizeBytes: number }> {
+    return { isBuilt: image.startsWith('built-'), sizeBytes: 4096 };
+  }
 
   /** The content of the archive of an image. */
   protected readImage(image: string): AsyncIterable<Uint8Array> {

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ArchiveBlobs, ArchiveWriter } from '../../src/domain/archives/archive.ts';
 
@@ -73,6 +73,16 @@ export class FolderBlobs implements ArchiveBlobs {
   async list(): Promise<string[]> {
     const names: string[] = await readdir(this.#folder).catch(() => []);
     return names.toSorted();
+  }
+
+  /** Not part of the port: how much is stored. */
+  async sizeBytes(): Promise<number> {
+    let total = 0;
+    for (const name of await this.list()) {
+      const found = await stat(this.#path(name)).catch(() => null); // removed or sealed meanwhile
+      total += found?.size ?? 0;
+    }
+    return total;
   }
 
   #path(name: string): string {

@@ -3,6 +3,7 @@ import { createInternalNetwork } from '@svc/forward/testing';
 import type { Database } from '@svc/sql';
 import { fakeAccess, fakeClock, temporaryFolder, waitFor, type FakeCaller, type FakeClock } from '@svc/testing';
 import type { QuotaLimits } from '@svc/quotas';
+import type { DiskSpace } from '@svc/runtime';
 import type { Kysely } from 'kysely';
 import type { SandboxTables } from '../../src/store/tables.ts';
 import { BuildingDriver } from './building-driver.ts';
@@ -28,9 +29,11 @@ export interface ArchiveNodes extends AsyncDisposable {
   until(condition: () => Promise<boolean>, stepMs?: number): Promise<void>;
   readonly owner: FakeCaller;
   readonly kysely: Kysely<SandboxTables>;
-  start(name: string, options?: { readonly hasArchives?: boolean }): Promise<ArchiveNode>;
+  start(name: string, options?: { readonly hasArchives?: boolean; readonly disk?: DiskSpace }): Promise<ArchiveNode>;
   /** Everything in the storage. */
   stored(): Promise<string[]>;
+  /** Size of all of it, including what is being written. */
+  storedBytes(): Promise<number>;
   /** From now on, the nodes count as silent for the others. */
   fallSilent(...names: string[]): Promise<void>;
   /** The nodes respond again, and find that time has passed. */
@@ -73,7 +76,7 @@ export async function createArchiveNodes<Tables>(
       )),
     owner,
     kysely,
-    start: async (name, { hasArchives = true } = {}) => {
+    start: async (name, { hasArchives = true, disk } = {}) => {
       const driver = new BuildingDriver();
       const blobs = new FolderBlobs(blobsFolder);
       const clock = fakeClock(startsAt.toISOString());
@@ -87,6 +90,7 @@ export async function createArchiveNodes<Tables>(
         access,
         clock,
         ...(quotaLimits === undefined ? {} : { quotaLimits: () => quotaLimits }),
+        ...(disk === undefined ? {} : { disk }),
         ...(hasArchives ? { archives: blobs } : {}),
       });
       const call: ArchiveNode['call'] = (method, path, body) =>
@@ -96,6 +100,7 @@ export async function createArchiveNodes<Tables>(
       return node;
     },
     stored: () => new FolderBlobs(blobsFolder).list(),
+    storedBytes: () => new FolderBlobs(blobsFolder).sizeBytes(),
     fallSilent: async (...names) => {
       for (const name of names) silent.add(name);
       const reported_at = '2020-01-01T00:00:00.000Z';

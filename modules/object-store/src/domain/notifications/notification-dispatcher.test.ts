@@ -28,6 +28,7 @@ function startDispatcher({ workspaces, send, isLeased = true }: Starting) {
     return { bucketId, destination: 'all', workspaceUuid };
   });
   let events = 0;
+  const read = new Set<string>();
   const metadata = {
     forgetFailedNotifications: async () => 0,
     waitingDestinations: async ({ after, limit }: { after: Destination | null; limit: number }) =>
@@ -43,6 +44,7 @@ function startDispatcher({ workspaces, send, isLeased = true }: Starting) {
         return { id: events, bucketId, destination, key: `key-${events}`, event: EVENT, createdAtMs: 0, attempts: 0 };
       }),
     forgetNotifications: async () => undefined,
+    forgetDestination: async () => 0,
   };
   const rule = { id: 'all', enabled: true, webhook: 'https://example.com/', events: [], prefix: '', suffix: '' };
   const stopping = new AbortController();
@@ -51,7 +53,11 @@ function startDispatcher({ workspaces, send, isLeased = true }: Starting) {
     deps: {
       metadata,
       clock,
-      quotaLimits: { shareOf: (workspaceUuid: string) => workspaceUuid.split('-')[0] ?? '' },
+      quotaLimits: {
+        readLimits: async (workspaceUuid: string) => void read.add(workspaceUuid),
+        shareOf: (workspaceUuid: string) =>
+          read.has(workspaceUuid) ? (workspaceUuid.split('-')[0] ?? '') : workspaceUuid,
+      },
       config: { regions: ['auto'], notifications: { keep_failed_days: 7 } },
       log: createLogger({ level: 'error', name: 'test' }),
     },
@@ -82,7 +88,7 @@ function startDispatcher({ workspaces, send, isLeased = true }: Starting) {
     await running;
   };
   const pause = (ms: number): Promise<void> => new Promise((done) => void clock.setTimer(done, ms));
-  return { run, close, pause, delivered };
+  return { run, close, pause, delivered, rule };
 }
 
 const busyWorkspace = Array.from({ length: 60 }, () => 'busy-0');
@@ -104,6 +110,22 @@ it('delivers to other workspaces while the receivers of one do not answer', asyn
   await dispatching.close();
 });
 
+it('keeps lanes from an owner of several workspaces, also right after a start', async () => {
+  const held = Promise.withResolvers<void>();
+  const begun = new Set<number>();
+  const dispatching = startDispatcher({
+    workspaces: [...busyWorkspace, ...busyWorkspace.map(() => 'busy-1')],
+    send: async (bucketId) => {
+      begun.add(bucketId);
+      await held.promise;
+    },
+  });
+  await dispatching.run(10);
+  expect(begun.size).toBe(24); // the lanes of an owner
+  held.resolve();
+  await dispatching.close();
+});
+
 it('gives every bucket of a workspace its turns, however slow the receivers and long the backlogs are', async () => {
   const dispatching = startDispatcher({ workspaces: busyWorkspace, send: () => dispatching.pause(3_000) });
   await dispatching.run(120);
@@ -118,6 +140,18 @@ it('gives turns to the buckets that found no place among those that wait', async
   const dispatching = startDispatcher({ workspaces, send: () => dispatching.pause(3_000) });
   await dispatching.run(400);
   expect(dispatching.delivered.filter((count) => count === 0)).toEqual([]);
+  await dispatching.close();
+});
+
+it('stops in the middle of a pass when the rule is disabled', async () => {
+  const dispatching = startDispatcher({ workspaces: ['one-0'], send: () => dispatching.pause(500) });
+  await dispatching.run(3);
+  dispatching.rule.enabled = false;
+  await dispatching.run(1); // what was under way
+  const [before = 0] = dispatching.delivered;
+  await dispatching.run(3);
+  expect(before).toBeGreaterThan(0);
+  expect(dispatching.delivered).toEqual([before]);
   await dispatching.close();
 });
 

@@ -57,7 +57,7 @@ export class NotificationDispatcher {
     this.#turns = new DeliveryTurns<Receiver>({
       waiting: (after, limit) => this.#waiting(after, limit),
       serve: (receiver, pass) => this.#serve(receiver, pass),
-      ownerOf: quotaLimits.shareOf,
+      owners: quotaLimits,
       onError: (error) => this.#logFailure('delivering notifications', error),
       clock,
     });
@@ -101,33 +101,42 @@ export class NotificationDispatcher {
     return page.map((each) => ({ ...each, id: `${each.bucketId}/${each.destination}` }));
   }
 
-  async #serve({ bucketId, destination }: Receiver, pass: DeliveryPass): Promise<void> {
-    const { deps, configurations } = this.#options;
-    const bucket = await deps.metadata.findBucketById({ bucketId });
-    if (bucket === null) return; // its outbox was deleted with it
-    const document = (await configurations.of(bucket)).parsed('notification', parseNotificationDocument);
-    const rule = document?.rules.find(({ id }) => id === destination);
-    if (rule?.enabled !== true) return await this.#forget({ bucketId, destination });
+  async #serve(receiver: Receiver, pass: DeliveryPass): Promise<void> {
+    const { metadata, clock } = this.#options.deps;
+    const { bucketId, destination } = receiver;
+    const found = await this.#find(receiver);
+    if (found === null) return; // its outbox was deleted with it
+    if (found.rule === null) return await this.#forget({ bucketId, destination });
     while (!pass.isOver) {
-      const nowMs = deps.clock.nowMs();
-      const due = await deps.metadata.dueNotifications({ bucketId, destination, nowMs, limit: BATCH });
+      const due = await metadata.dueNotifications({ bucketId, destination, nowMs: clock.nowMs(), limit: BATCH });
       if (due.length === 0) return;
       const outcome = await pass.deliver(
         due,
         ({ key }) => key,
-        (event) => this.#deliver(event, bucket, rule, pass.signal),
+        (event) => this.#deliver(event, receiver, pass.signal),
       );
       if (outcome !== 'delivered') return;
     }
   }
 
-  async #deliver(
-    notification: DueNotification,
-    bucket: BucketRecord,
-    rule: NotificationRule,
-    signal: AbortSignal,
-  ): Promise<DeliveryOutcome> {
+  /** Null without the bucket; the rule is null unless it is enabled. */
+  async #find({
+    bucketId,
+    destination,
+  }: Destination): Promise<{ bucket: BucketRecord; rule: NotificationRule | null } | null> {
+    const { deps, configurations } = this.#options;
+    const bucket = await deps.metadata.findBucketById({ bucketId });
+    if (bucket === null) return null;
+    const document = (await configurations.of(bucket)).parsed('notification', parseNotificationDocument);
+    const rule = document?.rules.find(({ id }) => id === destination);
+    return { bucket, rule: rule?.enabled === true ? rule : null };
+  }
+
+  async #deliver(notification: DueNotification, receiver: Receiver, signal: AbortSignal): Promise<DeliveryOutcome> {
     if (signal.aborted || !(await this.#lease.keep())) return 'stopped';
+    const found = await this.#find(receiver);
+    if (found === null || found.rule === null) return 'stopped'; // since the pass began
+    const { bucket, rule } = found;
     const { deps, notifications } = this.#options;
     const [region = 'auto'] = deps.config.regions;
     const body = eventMessage(notification, bucket, region);

@@ -48,12 +48,12 @@ export function createImageExports({
   config,
   dataFolder,
   helperBinaries,
-  disk,
+  ...others
 }: Pick<ImageStoreSetting, 'config' | 'dataFolder' | 'helperBinaries'> &
-  Pick<ImageExportsOptions, 'disk'>): ImageExports {
+  Pick<ImageExportsOptions, 'disk' | 'shareOf'>): ImageExports {
   const owner = sandboxesFolderOf(dataFolder);
   const packer = async (): Promise<string> => (await helperBinaries(process.arch)).file;
-  return new ImageExports({ folder: imagesFolderOf(config, owner), owner, packer, disk });
+  return new ImageExports({ folder: imagesFolderOf(config, owner), owner, packer, ...others });
 }
 
 function imagesFolderOf(config: SandboxesConfig, folder: string): string {

@@ -4,10 +4,10 @@ import { mkdir, open, rename, rm, stat, type FileHandle } from 'node:fs/promises
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import type { DiskSpace } from '@svc/runtime';
-import pLimit from 'p-limit';
+import { FairSlots, KeyedQueue, type DiskSpace } from '@svc/runtime';
 import { assertDiskRoom } from '../../domain/disk-room.ts';
 import type { ImageSettings } from '../../domain/images/image-settings.ts';
+import { sandboxErrors } from '../../errors.ts';
 import { ImageRecords, type ImageRecord } from './disk/image-records.ts';
 import { isMissing, isThere, readIfThere, writeWhole } from './disk/files.ts';
 import { hashing } from './disk/layer-unpacker.ts';
@@ -41,6 +41,15 @@ export interface ImageExportsOptions {
   /** Path of the program that packs layers. */
   readonly packer: () => Promise<string>;
   readonly disk: DiskSpace;
+  /** Returns the owner of a workspace. */
+  readonly shareOf: (workspaceUuid: string) => string;
+}
+
+/** Work for one image. */
+interface Packing {
+  readonly done: Promise<ImageExport | null>;
+  readonly abandoned: AbortController;
+  waiters: number;
 }
 
 const OCI = 'application/vnd.oci.image';
@@ -48,33 +57,65 @@ const OCI = 'application/vnd.oci.image';
 const GZIP_LEVEL = 1;
 const LIMIT_MS = 30 * 60_000;
 /** Packing keeps a processor busy. */
-const PARALLEL_EXPORTS = 1;
+const PARALLEL_EXPORTS = 2;
+/** The other one serves other owners. */
+const PARALLEL_EXPORTS_OF_OWNER = 1;
+const MAX_WAITING = 1_024;
+const MAX_WAITING_OF_WORKSPACE = 32;
+const MAX_WAITING_OF_OWNER = 64;
+const RETRY_AFTER_SECONDS = 30;
+/** In the place of a workspace: images of the catalog belong to none. */
+const CATALOG = 'catalog';
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
 /**
  * Images of the store as OCI images (image-spec 1.1). The store keeps layers unpacked, so each is packed once, on first use, and
- * kept beside it: `layers/<name>/blob-<hex>.gz`. Both are collected together, as are an image and its `export.json`.
+ * kept beside it: `layers/<name>/blob-<hex>.gz`. Both are collected together, as are an image and its `export.json`. Owners and
+ * their workspaces take turns, and so does the catalog.
  */
 export class ImageExports {
   readonly #options: ImageExportsOptions;
   readonly #records: ImageRecords;
   readonly #references: References;
-  readonly #running = new Map<string, Promise<ImageExport | null>>();
-  readonly #slots = pLimit(PARALLEL_EXPORTS);
+  readonly #running = new Map<string, Packing>();
+  /** Those above, and those that end because nobody waits any more. */
+  readonly #unended = new Set<Promise<unknown>>();
+  readonly #slots: FairSlots;
+  /** By name of the layer: images share some. */
+  readonly #layers = new KeyedQueue();
   readonly #stopped = new AbortController();
 
   constructor(options: ImageExportsOptions) {
     this.#options = options;
     this.#records = new ImageRecords(options.folder);
     this.#references = new References(options.folder, options.owner);
+    this.#slots = new FairSlots({
+      capacity: PARALLEL_EXPORTS,
+      capacityPerGroup: PARALLEL_EXPORTS_OF_OWNER,
+      maxWaiting: MAX_WAITING,
+      maxItemsPerKey: MAX_WAITING_OF_WORKSPACE,
+      maxItemsPerGroup: MAX_WAITING_OF_OWNER,
+      groupOf: (key) => (key === CATALOG ? CATALOG : options.shareOf(key)),
+      refuse: () => sandboxErrors.IMAGES_BUSY({ headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } }),
+    });
   }
 
-  /** Returns the image, made if needed; null if the store does not have it. An abort ends the wait, not the work. */
-  async get(image: string, signal: AbortSignal): Promise<ImageExport | null> {
+  /**
+   * Returns the image, made if needed; null if the store does not have it. Callers that need the same image share the work, which
+   * ends with the last of them. `workspaceUuid`: whose turn it takes; null for an image of the catalog. Throws IMAGES_BUSY.
+   */
+  async get(image: string, workspaceUuid: string | null, signal: AbortSignal): Promise<ImageExport | null> {
     const known = await this.find(image);
     if (known !== null) return known;
-    const making = this.#running.get(image) ?? this.#begin(image);
-    return unlessAborted(making, signal, () => new Error('it is still being packed; try again'));
+    signal.throwIfAborted();
+    const packing = this.#running.get(image) ?? this.#begin(image, workspaceUuid ?? CATALOG);
+    packing.waiters += 1;
+    try {
+      return await unlessAborted(packing.done, signal, () => new Error('it is still being packed; try again'));
+    } finally {
+      packing.waiters -= 1;
+      if (packing.waiters === 0) this.#abandon(image, packing);
+    }
   }
 
   /** Returns the image if it was made before, and nothing of it is gone. */
@@ -102,25 +143,37 @@ export class ImageExports {
   /** Ends the work and waits for it. */
   async close(): Promise<void> {
     this.#stopped.abort(new Error('the platform is shutting down'));
-    await Promise.allSettled(this.#running.values());
+    await Promise.allSettled(this.#unended);
   }
 
-  #begin(image: string): Promise<ImageExport | null> {
-    const making = this.#slots(() => this.#make(image)).finally(() => this.#running.delete(image));
-    making.catch(() => undefined); // reported to the waiters
-    this.#running.set(image, making);
-    return making;
+  #begin(image: string, turn: string): Packing {
+    const abandoned = new AbortController();
+    const ended = AbortSignal.any([this.#stopped.signal, abandoned.signal]);
+    const done = this.#slots.run(turn, () => this.#make(image, ended), ended).finally(() => this.#unended.delete(done));
+    done.catch(() => undefined); // reported to the waiters
+    this.#unended.add(done);
+    const packing = { done, abandoned, waiters: 0 };
+    this.#running.set(image, packing);
+    return packing;
   }
 
-  async #make(image: string): Promise<ImageExport | null> {
-    const signal = AbortSignal.any([this.#stopped.signal, AbortSignal.timeout(LIMIT_MS)]);
+  /** Of one that is done, only the memory of it is left. */
+  #abandon(image: string, packing: Packing): void {
+    if (this.#running.get(image) === packing) this.#running.delete(image);
+    packing.abandoned.abort(new Error('nobody waits for it any more'));
+  }
+
+  async #make(image: string, ended: AbortSignal): Promise<ImageExport | null> {
+    const signal = AbortSignal.any([ended, AbortSignal.timeout(LIMIT_MS)]);
     signal.throwIfAborted();
     const release = await this.#references.lease();
     try {
       const record = await this.#records.image(image);
       if (record === null) return null;
       const layers: ExportedLayer[] = [];
-      for (const layer of record.layers) layers.push(await this.#exportLayer(layer, signal));
+      for (const layer of record.layers) {
+        layers.push(await this.#layers.run(layer.name, () => this.#exportLayer(layer, signal), signal));
+      }
       const made = describe(record.settings, layers);
       await writeWhole(this.#recordOf(image), JSON.stringify(made));
       return made;

@@ -3,7 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { unlimitedDisk, type DiskSpace } from '@svc/runtime';
-import { assertDiskRoom } from '../../domain/disk-room.ts';
+import { assertDiskRoom, isDiskFull } from '../../domain/disk-room.ts';
 import { sandboxErrors } from '../../errors.ts';
 import type { ImageCatalog, ImageEntry } from '../../domain/images/catalog.ts';
 import type { ImageSettings } from '../../domain/images/image-settings.ts';
@@ -79,6 +79,7 @@ const MAX_ATTEMPTS = 3;
  */
 export class ImageStore {
   readonly #options: ImageStoreOptions;
+  readonly #disk: DiskSpace;
   readonly #catalog: ImageCatalog;
   readonly #records: ImageRecords;
   readonly #layers: LayerStore;
@@ -91,6 +92,7 @@ export class ImageStore {
   constructor(options: ImageStoreOptions) {
     const { folder, catalog, owner, unpack, maxImageBytes } = options;
     this.#options = options;
+    this.#disk = options.disk ?? unlimitedDisk;
     this.#catalog = catalog;
     this.#records = new ImageRecords(folder);
     this.#layers = new LayerStore(folder, unpack, { maxBytes: maxImageBytes, maxEntries: MAX_ENTRIES });
@@ -150,7 +152,7 @@ export class ImageStore {
 
   /**
    * Adds an image that another machine stored under this digest, as one layer. Claim it again afterwards: until then it
-   * may be collected. Throws IMAGE_PULL_FAILED.
+   * may be collected. Throws IMAGE_PULL_FAILED and HOST_DISK_FULL.
    */
   async adopt(digest: string, settings: ImageSettings, content: Readable, signal: AbortSignal): Promise<void> {
     const release = await this.#references.lease();
@@ -160,10 +162,14 @@ export class ImageStore {
       maxEntries: MAX_ENTRIES * MAX_BUILT_LAYERS,
     };
     try {
-      const layer = await this.#layers.add({ diffId: null, limits, open: async () => content }, signal);
+      const layer = await this.#layers.add(
+        { diffId: null, limits, disk: this.#disk, open: async () => content },
+        signal,
+      );
       await this.#records.writeImage({ digest, layers: [layer], settings });
     } catch (error) {
       signal.throwIfAborted();
+      if (isDiskFull(error)) throw error;
       const reason = error instanceof Error ? error.message : String(error);
       throw sandboxErrors.IMAGE_PULL_FAILED({ details: { image: digest, reason }, cause: error });
     } finally {
@@ -172,7 +178,7 @@ export class ImageStore {
     }
   }
 
-  /** Adds a layer to an image and holds the result. Without changes, that is the image itself. Throws IMAGE_PULL_FAILED. */
+  /** Adds a layer to an image and holds the result. Without changes, that is the image itself. Throws HOST_DISK_FULL. */
   async extend(
     holder: string,
     base: string,
@@ -183,7 +189,7 @@ export class ImageStore {
     try {
       const record = await this.#records.image(base);
       if (record === null) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its image is gone' } });
-      const layer = await this.#layers.add({ diffId: null, open }, signal);
+      const layer = await this.#layers.add({ diffId: null, disk: this.#disk, open }, signal);
       if (layer.entries > 0 && record.layers.length >= MAX_BUILT_LAYERS) {
         const reason = `it has more than ${MAX_BUILT_LAYERS} layers; join steps`;
         throw sandboxErrors.ROOTFS_FAILED({ details: { reason } });
@@ -264,6 +270,14 @@ export class ImageStore {
     return { digest, layers, settings: record.settings };
   }
 
+  /** What the layers of an image contain together; null if it is missing. */
+  async measure(digest: string): Promise<{ bytes: number; entries: number } | null> {
+    const record = await this.#records.image(digest);
+    if (record === null) return null;
+    const sum = (of: 'bytes' | 'entries'): number => record.layers.reduce((total, layer) => total + layer[of], 0);
+    return { bytes: sum('bytes'), entries: sum('entries') };
+  }
+
   async list(): Promise<StoredImage[]> {
     const held = await this.#references.held();
     const images: StoredImage[] = [];
@@ -326,7 +340,7 @@ export class ImageStore {
   async #make(entry: ImageEntry, progress: ProgressBoard): Promise<PulledImage> {
     const { folder, sleep, maxImageBytes, registry, nowMs, log } = this.#options;
     const startedAtMs = nowMs();
-    await assertDiskRoom(this.#options.disk ?? unlimitedDisk, 0);
+    await assertDiskRoom(this.#disk, 0);
     const release = await this.#references.lease();
     try {
       const { image, source } = await fetchFromSources(entry, join(folder, 'work'), {

@@ -1,5 +1,6 @@
 import { isAppError } from '@svc/errors';
-import { sandboxErrors } from '../../errors.ts';
+import type { QuotaLimits } from '@svc/quotas';
+import { isCauseCode, sandboxErrors } from '../../errors.ts';
 import { whyUnreachable, type ImageService, type PlatformImages } from '../../domain/images/platform-images.ts';
 import {
   nodeSubject,
@@ -20,6 +21,7 @@ export interface PlatformRegistryDeps {
   /** This node. */
   readonly node: string;
   readonly imageService: ImageService;
+  readonly quotaLimits: QuotaLimits;
 }
 
 /** The only tag: a repository has one image, and its name the digest of it. */
@@ -44,9 +46,9 @@ export class PlatformRegistry {
       ofCatalog: (image, signal) => this.#ofCatalog(image, signal),
       ofTemplate: async ({ digest, buildId }, signal) => {
         const repository = this.#reference({ kind: REPOSITORIES.templates, source: buildId ?? '', image: digest });
-        const { images, exports } = this.#deps;
-        if ((await images.byDigest(digest)) !== null)
-          await failingAs(digest, signal, () => exports.get(digest, signal));
+        if ((await this.#deps.images.byDigest(digest)) !== null) {
+          await asCause(digest, () => this.#export(digest, subject.workspaceUuid, signal));
+        }
         return repository;
       },
       login: async () => ({ host: this.#host(), ...(await this.#deps.credentials.issue(subject)) }),
@@ -73,18 +75,34 @@ export class PlatformRegistry {
     return build?.workspaceUuid === pull.workspaceUuid && build.digest === image && build.node === node;
   }
 
-  /** The image of a repository that is offered, made first if needed; null if it is gone. Throws IMAGE_PULL_FAILED. */
-  get({ image }: RepositoryName, signal: AbortSignal): Promise<ImageExport | null> {
-    return failingAs(image, signal, () => this.#deps.exports.get(image, signal));
+  /**
+   * The image of a repository that is offered, made first if needed; null if it is gone. Throws IMAGE_PULL_FAILED and
+   * IMAGES_BUSY.
+   */
+  get({ kind, image }: RepositoryName, pull: PullCredential, signal: AbortSignal): Promise<ImageExport | null> {
+    return this.#export(image, kind === REPOSITORIES.images ? null : pull.workspaceUuid, signal);
   }
 
   async #ofCatalog(image: string, signal: AbortSignal): Promise<string> {
-    const { images, exports, node } = this.#deps;
+    const { images, node } = this.#deps;
     const { digest } = await images.prepare(image, signal);
     const reference = this.#reference({ kind: REPOSITORIES.images, source: node, image: digest });
-    const made = await failingAs(image, signal, () => exports.get(digest, signal));
+    const made = await asCause(image, () => this.#export(digest, null, signal));
     if (made === null) throw failure(image, 'it was removed while it was packed');
     return reference;
+  }
+
+  /** What went wrong on this machine is for the operator: the log has it as the cause. */
+  async #export(image: string, workspaceUuid: string | null, signal: AbortSignal): Promise<ImageExport | null> {
+    const { exports, quotaLimits } = this.#deps;
+    try {
+      if (workspaceUuid !== null) await quotaLimits.readLimits(workspaceUuid); // so that the owner is known
+      return await exports.get(image, workspaceUuid, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isAppError(error)) throw error;
+      throw failure(image, 'it could not be packed', error);
+    }
   }
 
   #reference(name: RepositoryName): string {
@@ -105,12 +123,12 @@ function failure(image: string, reason: string, cause?: unknown): Error {
   return sandboxErrors.IMAGE_PULL_FAILED({ details: { image, reason }, cause });
 }
 
-async function failingAs<Result>(image: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
+/** For a sandbox, which fails with one of the causes. */
+async function asCause<Result>(image: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
-    signal.throwIfAborted();
-    if (isAppError(error)) throw error;
-    throw failure(image, error instanceof Error ? error.message : String(error), error);
+    if (!isAppError(error) || isCauseCode(error.code)) throw error;
+    throw failure(image, error.message, error);
   }
 }

@@ -5,6 +5,7 @@ import { AccessTokens, type AccessRecord, type AccessRepository, type AccessToke
 
 export interface SandboxAccessRepository extends AccessRepository {
   ofSandbox(sandboxId: string): Promise<readonly AccessRecord[]>;
+  hasAny(sandboxId: string): Promise<boolean>;
   /** A page of the records of all running sandboxes, by id; an empty `after` begins. */
   ofRunning(after: string, limit: number): Promise<readonly AccessRecord[]>;
 }
@@ -16,7 +17,8 @@ export interface SandboxAccessDeps extends AccessTokensDeps {
 const PAGE_SIZE = 500;
 const EVERYTHING = 'svc-sandbox-access';
 const TRAFFIC = 'svc-sandbox-traffic';
-const PATTERN = /^svc_(sba_[a-z2-7]{26})-[A-Za-z0-9_-]{43}$/;
+/** Matches tokens of sandboxes. */
+export const SANDBOX_TOKEN = /^svc_(sba_[a-z2-7]{26})-[A-Za-z0-9_-]{43}$/;
 
 /** Tokens of sandboxes, for clients that address a sandbox without the credential that they created it with. */
 export class SandboxAccess {
@@ -26,7 +28,7 @@ export class SandboxAccess {
   constructor(deps: SandboxAccessDeps) {
     this.#repository = deps.repository;
     const invalid = () => sandboxErrors.SANDBOX_TOKEN_INVALID();
-    this.#tokens = new AccessTokens(deps, { newId: newSandboxAccessId, pattern: PATTERN, invalid });
+    this.#tokens = new AccessTokens(deps, { newId: newSandboxAccessId, pattern: SANDBOX_TOKEN, invalid });
   }
 
   /** Returns the token of this credential for the sandbox, which is the same every time. */
@@ -50,8 +52,8 @@ export class SandboxAccess {
   }
 
   /** Whether the sandbox has tokens. */
-  async isIssued(sandboxId: string): Promise<boolean> {
-    return (await this.#repository.ofSandbox(sandboxId)).length > 0;
+  isIssued(sandboxId: string): Promise<boolean> {
+    return this.#repository.hasAny(sandboxId);
   }
 
   /** Returns the sandbox that a token was issued for; null if it is no such token, or the sandbox is gone. */

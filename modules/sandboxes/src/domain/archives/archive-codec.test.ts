@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { ARCHIVE_KEY_BYTES, decodeArchive, encodeArchive } from './archive-codec.ts';
+import { ARCHIVE_KEY_BYTES, decodeArchive, encodeArchive, maxArchiveBytes } from './archive-codec.ts';
 
 const key = { id: 'one', bytes: randomBytes(ARCHIVE_KEY_BYTES) };
 const SEALED_PIECE_BYTES = 1024 * 1024 + 28;
@@ -31,6 +31,14 @@ describe('an archive', () => {
     expect((await decode(sealed)).equals(content)).toBe(true);
     if (size >= 32) expect(sealed.includes(content.subarray(0, 32))).toBe(false); // fewer bytes occur by chance
   });
+
+  it.each([0, 1, 130_000, 1024 * 1024, 3_500_000])(
+    'takes no more than is reserved for %i random bytes',
+    async (size) => {
+      expect((await encode(randomBytes(size))).length).toBeLessThanOrEqual(maxArchiveBytes(size));
+      expect(maxArchiveBytes(size)).toBeLessThan(size * 1.01 + 4096);
+    },
+  );
 
   it('is small for content that repeats', async () => {
     const content = Buffer.alloc(20_000_000, 'the same words ');

@@ -13,6 +13,12 @@ const LEVEL = 1;
 
 export const ARCHIVE_KEY_BYTES = 32;
 
+/** The most that an archive of this content takes (ZSTD_COMPRESSBOUND, and a seal for each piece). */
+export function maxArchiveBytes(contentBytes: number): number {
+  const compressedBytes = contentBytes + Math.ceil(contentBytes / 256) + 1024;
+  return compressedBytes + SEAL_BYTES * (Math.ceil(compressedBytes / PIECE_BYTES) + 1);
+}
+
 export interface ArchiveKey {
   /** Binds each piece to its archive, so that pieces of different archives cannot be exchanged. */
   readonly id: string;

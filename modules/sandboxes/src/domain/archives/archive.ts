@@ -35,15 +35,22 @@ export interface NewArchive {
   readonly format: string;
   readonly node: string;
   readonly key: WrappedKey;
+  /** Whose quotas the archive of an image counts towards; null for one of the catalog. A snapshot counts its own archive. */
+  readonly workspaceUuid: string | null;
 }
 
 export interface ArchiveSizes {
   readonly sizeBytes: number;
-  /** Size of the content; null if it was not counted. */
+  /** Size of the content, which a node needs room for; null if an earlier version wrote the archive. */
   readonly unpackedBytes: number | null;
 }
 
 export interface Archive extends NewArchive, ArchiveSizes {}
+
+/** Room that the content takes on the disk of a node, as far as is known. */
+export function diskBytesOf({ unpackedBytes, sizeBytes }: ArchiveSizes): number {
+  return unpackedBytes ?? sizeBytes;
+}
 
 /** A finished build whose image has no archive yet. */
 export interface UnarchivedImage {
@@ -59,12 +66,17 @@ export type ArchiveRefusal = 'gone' | 'base_gone';
 /** Stores what is archived. Each archive has a row before its first byte, and until its last one is removed. */
 export interface ArchiveRepository {
   /**
-   * Records an archive before it is written. For a snapshot, reserves its size in the quotas. Returns the limit that the
-   * archive would exceed, `gone` if the snapshot is, or null.
+   * Records an archive before it is written. With limits, reserves `maxBytes` in the quotas of its snapshot or its own
+   * workspace until it is complete. Returns the limit that the archive would exceed, `gone` if the snapshot is, or null.
    */
-  begin(archive: NewArchive, snapshot: Snapshot | null, limits: Limits | null): Promise<Breach | 'gone' | null>;
+  begin(
+    archive: NewArchive,
+    snapshot: Snapshot | null,
+    maxBytes: number,
+    limits: Limits | null,
+  ): Promise<Breach | 'gone' | null>;
   /** The archive is complete. Only with null it counts. */
-  finish(archive: NewArchive, sizeBytes: number): Promise<ArchiveRefusal | null>;
+  finish(archive: NewArchive, sizes: ArchiveSizes): Promise<ArchiveRefusal | null>;
   /** Forgets an archive once its bytes are removed. Only for its own writer, and for archives marked as removed. */
   forget(id: string): Promise<void>;
   /** Notes why a snapshot could not be archived, and releases the reservation. */

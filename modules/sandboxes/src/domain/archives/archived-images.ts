@@ -1,12 +1,13 @@
+import { isAppError } from '@svc/errors';
 import type { QuotaLimits } from '@svc/quotas';
 import { FairSlots, type Clock, type DiskSpace, type Random } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import { sandboxErrors } from '../../errors.ts';
-import { assertDiskRoom } from '../disk-room.ts';
+import { assertDiskRoomAhead } from '../disk-room.ts';
 import type { SandboxDriver } from '../driver.ts';
 import { newTemplateId } from '../identifiers.ts';
 import type { TemplateRepository } from '../templates/template.ts';
-import type { Archive, ArchiveRepository } from './archive.ts';
+import { diskBytesOf, type Archive, type ArchiveRepository } from './archive.ts';
 
 /** Fewer than the image store unpacks at once, so that builds and pulls find a free place. */
 const PARALLEL_FETCHES = 2;
@@ -90,6 +91,15 @@ export class ArchivedImages {
     }
   }
 
+  /**
+   * The same for what the snapshot of a sandbox is based on, ahead of its files. An image of the catalog is left to the driver,
+   * which keeps it only as long as a sandbox has it.
+   */
+  async provideBase(digest: string, workspaceUuid: string, signal: AbortSignal): Promise<void> {
+    const archive = await this.missing(digest);
+    if (archive !== null && archive.workspaceUuid !== null) await this.provide(digest, workspaceUuid, signal);
+  }
+
   /** Ends fetches and waits for them. */
   async close(): Promise<void> {
     this.#closed.abort(failed('the platform is shutting down'));
@@ -113,9 +123,9 @@ export class ArchivedImages {
     if (builds === undefined || archives === undefined) return false;
     const archive = await repository.useBase(digest, archives.format);
     if (archive === null) return false;
-    await assertDiskRoom(disk, archive.sizeBytes);
+    await assertDiskRoomAhead(disk, diskBytesOf(archive));
     const startedAtMs = clock.nowMs();
-    const id = await this.#layerOf(digest, workspaceUuid);
+    const id = await this.#layerOf(archive, digest, workspaceUuid);
     try {
       // First, so that the image stays from its first moment on.
       await builds.hold(digest, id);
@@ -130,21 +140,27 @@ export class ArchivedImages {
     return true;
   }
 
-  /** The layer that is to hold an image. Its row exists before its file, which the next start would remove otherwise. */
-  async #layerOf(digest: string, workspaceUuid: string): Promise<string> {
+  /**
+   * The layer that is to hold an image, and counts towards the quota as that of a build does. Its row exists before its file,
+   * which the next start would remove otherwise.
+   */
+  async #layerOf(archive: Archive, digest: string, workspaceUuid: string): Promise<string> {
     const { layers, quotaLimits, node, clock, random } = this.#deps;
     const createdAt = clock.now().toISOString();
     const cacheKey = `image ${digest}`;
     const known = await layers.findLayer(workspaceUuid, node, cacheKey, createdAt);
     if (known !== null) return known.id; // a crash came before the image
     const id = newTemplateId(random.bytes);
-    // Images do not count towards quotas.
-    const limits = { ...(await quotaLimits.readLimits(workspaceUuid)), workspace: {}, owner: {} };
-    await layers.insertLayer({ id, workspaceUuid, node, cacheKey, digest, sizeBytes: 0, createdAt }, limits);
+    const layer = { id, workspaceUuid, node, cacheKey, digest, sizeBytes: diskBytesOf(archive), createdAt };
+    try {
+      await layers.insertLayer(layer, await quotaLimits.readLimits(workspaceUuid));
+    } catch (error) {
+      throw isAppError(error) && error.code === 'QUOTA_EXCEEDED' ? failed(error.message, error) : error;
+    }
     return id;
   }
 }
 
-function failed(reason: string): Error {
-  return sandboxErrors.IMAGE_PULL_FAILED({ details: { image: 'of the template', reason } });
+function failed(reason: string, cause?: unknown): Error {
+  return sandboxErrors.IMAGE_PULL_FAILED({ details: { image: 'of the template', reason }, cause });
 }

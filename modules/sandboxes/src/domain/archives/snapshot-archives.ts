@@ -2,6 +2,7 @@ import { isAppError } from '@svc/errors';
 import type { QuotaLimits } from '@svc/quotas';
 import { BackgroundLoop, type Clock, type DiskSpace, type Random } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
+import { sandboxErrors } from '../../errors.ts';
 import { quotaExceeded } from '../admission.ts';
 import type { ArchiveDriver, SandboxDriver, SandboxSpec, StartPlace } from '../driver.ts';
 import type { SandboxNodes } from '../ports.ts';
@@ -17,7 +18,7 @@ import {
   type NewArchive,
   type UnarchivedImage,
 } from './archive.ts';
-import { ARCHIVE_KEY_BYTES, decodeArchive, encodeArchive } from './archive-codec.ts';
+import { ARCHIVE_KEY_BYTES, decodeArchive, encodeArchive, maxArchiveBytes } from './archive-codec.ts';
 import { ArchivedImages } from './archived-images.ts';
 import { StreamedSnapshots, type StreamedSnapshotRepository } from './streamed-snapshots.ts';
 
@@ -223,20 +224,21 @@ export class SnapshotArchives {
     const startedAtMs = clock.nowMs();
     const work = async (): Promise<void> => {
       const base = await driver.base(snapshot.id);
-      if (base !== null) await this.#writeBase(driver, base, signal);
-      const source = driver.read(snapshot.id, signal);
-      const sizeBytes = await this.#write({ snapshotId: snapshot.id, base }, snapshot, source, signal);
+      if (base !== null) await this.#writeBase(driver, base, snapshot.workspaceUuid, signal);
+      const what = { snapshotId: snapshot.id, base, workspaceUuid: null };
+      const sizeBytes = await this.#write(what, snapshot, Infinity, driver.read(snapshot.id, signal), signal);
       const facts = { snapshot: snapshot.id, bytes: sizeBytes, duration_ms: clock.nowMs() - startedAtMs };
       if (sizeBytes !== null) log.info(facts, 'a snapshot is archived');
     };
     await this.#attempt(snapshot.id, work, (reason) => repository.noteFailure(snapshot.id, reason), signal);
   }
 
-  async #archiveImage(driver: ArchiveDriver, { id, digest }: UnarchivedImage, signal: AbortSignal): Promise<void> {
+  async #archiveImage(driver: ArchiveDriver, image: UnarchivedImage, signal: AbortSignal): Promise<void> {
     const { repository, clock, log } = this.#deps;
+    const { id, workspaceUuid, digest } = image;
     const startedAtMs = clock.nowMs();
     const work = async (): Promise<void> => {
-      const sizeBytes = await this.#writeBase(driver, digest, signal);
+      const sizeBytes = await this.#writeBase(driver, digest, workspaceUuid, signal);
       const facts = { build: id, bytes: sizeBytes, duration_ms: clock.nowMs() - startedAtMs };
       if (sizeBytes !== null) log.info(facts, 'the image of a template is archived');
     };
@@ -265,17 +267,26 @@ export class SnapshotArchives {
   }
 
   /** Archives an image unless it is. Returns the size, or null if there was nothing to write. */
-  async #writeBase(driver: ArchiveDriver, base: string, signal: AbortSignal): Promise<number | null> {
+  async #writeBase(
+    driver: ArchiveDriver,
+    base: string,
+    workspaceUuid: string,
+    signal: AbortSignal,
+  ): Promise<number | null> {
     if ((await this.#deps.repository.useBase(base, driver.format)) !== null) return null;
-    const sizeBytes = await this.#write({ snapshotId: null, base }, null, driver.readBase(base, signal), signal);
+    const { isBuilt, sizeBytes: contentBytes } = await driver.describeBase(base);
+    const what = { snapshotId: null, base, workspaceUuid: isBuilt ? workspaceUuid : null };
+    const maxBytes = isBuilt ? maxArchiveBytes(contentBytes) : Infinity;
+    const sizeBytes = await this.#write(what, null, maxBytes, driver.readBase(base, signal), signal);
     if (sizeBytes === null) throw new Error('others gave the archive up while this node was silent');
     return sizeBytes;
   }
 
-  /** Returns the size, or null if it is not needed any more. */
+  /** Returns the size, or null if it is not needed any more. Throws QUOTA_EXCEEDED, and ARCHIVE_TOO_LARGE beyond `maxBytes`. */
   async #write(
-    what: Pick<NewArchive, 'snapshotId' | 'base'>,
+    what: Pick<NewArchive, 'snapshotId' | 'base' | 'workspaceUuid'>,
     snapshot: Snapshot | null,
+    maxBytes: number,
     source: AsyncIterable<Uint8Array>,
     signal: AbortSignal,
   ): Promise<number | null> {
@@ -284,14 +295,20 @@ export class SnapshotArchives {
     const bytes = random.bytes(ARCHIVE_KEY_BYTES);
     const { format } = this.#need();
     const archive = { ...what, id, format, node, key: await sealer.wrap(bytes, archiveContext(id)) };
-    const limits = snapshot === null ? null : await quotaLimits.readLimits(snapshot.workspaceUuid);
-    const refusal = await repository.begin(archive, snapshot, limits);
+    const counted = snapshot?.workspaceUuid ?? what.workspaceUuid;
+    const limits = counted === null ? null : await quotaLimits.readLimits(counted);
+    const refusal = await repository.begin(archive, snapshot, snapshot?.sizeBytes ?? maxBytes, limits);
     if (refusal === 'gone') return null;
     if (refusal !== null) throw quotaExceeded(refusal);
     try {
-      const sealed = encodeArchive(source, { id, bytes }, (size) => random.bytes(size));
+      let unpackedBytes = 0;
+      const content = metered(source, (totalBytes) => (unpackedBytes = totalBytes));
+      const sealed = metered(
+        encodeArchive(content, { id, bytes }, (size) => random.bytes(size)),
+        (totalBytes) => assertFits(totalBytes, maxBytes),
+      );
       const sizeBytes = await storeArchive(blobs, id, sealed, signal);
-      const outcome = await repository.finish(archive, sizeBytes);
+      const outcome = await repository.finish(archive, { sizeBytes, unpackedBytes });
       if (outcome === null) return sizeBytes;
       await this.#drop(id);
       if (outcome === 'base_gone') throw new Error('what the archive is based on was removed meanwhile');
@@ -306,4 +323,23 @@ export class SnapshotArchives {
 /** What turns archives into sandboxes of this driver. */
 function readerOf({ snapshots, saves }: SandboxDriver): Pick<ArchiveDriver, 'format' | 'create'> | undefined {
   return snapshots?.archives ?? saves;
+}
+
+/** Passes a stream on, after `see` had the size of it up to there. */
+async function* metered(
+  source: AsyncIterable<Uint8Array>,
+  see: (totalBytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  let totalBytes = 0;
+  for await (const chunk of source) {
+    totalBytes += chunk.length;
+    see(totalBytes);
+    yield chunk;
+  }
+}
+
+function assertFits(sizeBytes: number, maxBytes: number): void {
+  if (sizeBytes <= maxBytes) return;
+  const reason = `it takes more than the ${maxBytes} bytes that count towards the quota`;
+  throw sandboxErrors.ARCHIVE_TOO_LARGE({ details: { reason } });
 }

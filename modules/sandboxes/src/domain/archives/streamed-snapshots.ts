@@ -92,7 +92,7 @@ export class StreamedSnapshots {
     const id = random.bytes(ID_BYTES).toString('hex');
     const bytes = random.bytes(ARCHIVE_KEY_BYTES);
     const key = await sealer.wrap(bytes, archiveContext(id));
-    const archive: NewArchive = { id, snapshotId, base: null, format: driver.format, node, key };
+    const archive: NewArchive = { id, snapshotId, base: null, format: driver.format, node, key, workspaceUuid: null };
     this.#active.add(id);
     try {
       const refusal = await repository.begin(archive, snapshotId, maxBytes, limits);

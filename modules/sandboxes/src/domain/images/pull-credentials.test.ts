@@ -75,6 +75,17 @@ describeDialects<SandboxTables>('credentials to pull images', migrations, (datab
     expect(audit.entries).toHaveLength(2);
   });
 
+  it('end a day after their 30 days if none is issued, and leave no row', async () => {
+    const { clock, replica } = start();
+    const login = await replica().issue(HOME);
+    await clock.advance(31 * DAY_MS - 1);
+    expect(await replica().check(login)).toMatchObject(HOME);
+    await clock.advance(1);
+    expect(await replica().check(login)).toBeNull();
+    expect(await stored()).toEqual([]);
+    expect((await replica().issue(HOME)).password).not.toBe(login.password);
+  });
+
   it('end with their cluster for good', async () => {
     const { gone, replica } = start();
     const login = await replica().issue(HOME);

@@ -48,6 +48,8 @@ const PURPOSE = 'svc-image-pull';
 const PASSWORD = /^svc_(spc_[a-z2-7]{26})-([A-Za-z0-9_-]{43})$/;
 /** Pods that are being created meanwhile pull again with the next one. */
 const LIFETIME_MS = 30 * 86_400_000;
+/** Pulls of the last pods with a credential end by themselves, even if nothing issues the next one. */
+const GRACE_MS = 86_400_000;
 
 /** The nodes of the cluster that a node of the platform runs its own sandboxes in. */
 export function nodeSubject(node: string): PullSubject {
@@ -65,13 +67,12 @@ export class PullCredentials {
     this.#deps = deps;
   }
 
-  /** Returns the login of the subject: the same for 30 days, then another one, which revokes it. */
+  /** Returns the login of the subject: the same for 30 days, then another one, which revokes it. Unused, it ends a day later. */
   async issue(wanted: PullSubject): Promise<PullLogin> {
     const { repository, clock } = this.#deps;
     const draft = this.#create(wanted);
     let stored = await repository.ensure(draft);
-    const isOld = Date.parse(stored.createdAt) <= clock.nowMs() - LIFETIME_MS;
-    if (isOld || stored.workspaceUuid !== wanted.workspaceUuid) {
+    if (ageMs(stored, clock) >= LIFETIME_MS || stored.workspaceUuid !== wanted.workspaceUuid) {
       await repository.replace(stored.id, draft);
       stored = await repository.ensure(draft);
     }
@@ -87,7 +88,8 @@ export class PullCredentials {
     const isDerived = isSame(password, await this.#passwordOf({ id, subject: username }));
     const stored = isDerived ? await this.#deps.repository.find(id) : null;
     if (stored === null || stored.subject !== username) return null;
-    if (await this.#deps.isCurrent(stored)) return stored;
+    const isExpired = ageMs(stored, this.#deps.clock) >= LIFETIME_MS + GRACE_MS;
+    if (!isExpired && (await this.#deps.isCurrent(stored))) return stored;
     await this.#deps.repository.remove(stored.id);
     return null;
   }
@@ -114,4 +116,8 @@ export class PullCredentials {
       details: { subject },
     });
   }
+}
+
+function ageMs({ createdAt }: PullCredential, clock: Clock): number {
+  return clock.nowMs() - Date.parse(createdAt);
 }

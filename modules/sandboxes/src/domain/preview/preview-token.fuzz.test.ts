@@ -48,6 +48,7 @@ const access = new SandboxAccess({
     ensure: async () => records[next]?.id ?? '',
     find: async (id) => records.find((each) => each.id === id) ?? null,
     ofSandbox: async (sandboxId) => records.filter((each) => each.subjectId === sandboxId),
+    hasAny: async (sandboxId) => records.some((each) => each.subjectId === sandboxId),
     ofRunning: async () => records,
   },
   key: async () => key,

@@ -42,7 +42,10 @@ function startDispatcher(ids: readonly string[], send: (id: string) => Promise<v
         return { status: 200, error: null };
       },
     },
-    quotaLimits: { shareOf: (workspaceUuid: string) => workspaceUuid.split('-')[0] ?? '' },
+    quotaLimits: {
+      readLimits: async () => undefined,
+      shareOf: (workspaceUuid: string) => workspaceUuid.split('-')[0] ?? '',
+    },
     config: { retry_seconds: 5, give_up_seconds: 300, disable_after_seconds: 900 },
     clock,
     random: systemRandom,

@@ -30,7 +30,7 @@ export interface WebhookSettingsOfOperator {
 }
 
 export interface WebhookDispatcherOptions extends Pick<WebhookServiceDeps, 'repository' | 'clock' | 'random'> {
-  readonly quotaLimits: Pick<QuotaLimits, 'shareOf'>;
+  readonly quotaLimits: Pick<QuotaLimits, 'readLimits' | 'shareOf'>;
   readonly events: EventLog;
   readonly service: WebhookService;
   readonly config: WebhookSettingsOfOperator;
@@ -58,7 +58,7 @@ export class WebhookDispatcher {
     this.#turns = new DeliveryTurns<WaitingReceiver>({
       waiting: (after, limit) => repository.waiting(after?.id ?? '', limit),
       serve: ({ id }, pass) => this.#serve(id, pass),
-      ownerOf: (workspaceUuid) => quotaLimits.shareOf(workspaceUuid),
+      owners: quotaLimits,
       onError: (err, { id }) => log.error({ err, webhook: id }, 'delivering events failed'),
       clock,
     });

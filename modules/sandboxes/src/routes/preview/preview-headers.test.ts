@@ -20,6 +20,12 @@ it('drops what `Connection` names, but neither the length of the body nor the ho
   expect([headers['connection'], headers['x-private']]).toEqual([undefined, undefined]);
 });
 
+it('keeps the token of the data plane from the program, but not a token of its own', () => {
+  const token = `svc_sba_${'a'.repeat(26)}-${'B'.repeat(43)}`;
+  expect(toProgram({ 'x-access-token': token })['x-access-token']).toBeUndefined();
+  expect(toProgram({ 'x-access-token': 'its-own' })['x-access-token']).toBe('its-own');
+});
+
 it('says who the client is, whatever `Connection` and the client say', () => {
   const claimed = { 'x-forwarded-for': '10.0.0.1', 'x-forwarded-host': 'other.test', forwarded: 'for=10.0.0.1' };
   const headers = toProgram({ ...claimed, connection: 'x-forwarded-for, x-forwarded-host, x-forwarded-proto' });

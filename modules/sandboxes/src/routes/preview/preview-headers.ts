@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { confineSetCookie, foreignCookies } from '@svc/access';
 import { connectionOptions } from '@svc/http/relay';
+import { SANDBOX_TOKEN } from '../../domain/access/sandbox-access.ts';
 import type { PreviewPlace } from './preview-place.ts';
 
 /** RFC 9110 section 7.6.1, plus headers between the platform and the client. */
@@ -20,6 +21,11 @@ const FORWARDED = ['forwarded', 'x-real-ip', 'x-forwarded-for', 'x-forwarded-hos
 /** Sent by E2B clients to ports that are not public. */
 export const TRAFFIC_TOKEN = 'e2b-traffic-access-token';
 const FORWARDED_TOO = [TRAFFIC_TOKEN, 'x-forwarded-proto', 'x-forwarded-prefix', 'x-forwarded-server', 'x-csrf-token'];
+/**
+ * E2B clients send the token of the data plane to every port. A program inside must not get it; a header of the same name
+ * that the program itself defines is left alone.
+ */
+const isSandboxToken = (value: unknown): boolean => typeof value === 'string' && SANDBOX_TOKEN.test(value.trim());
 /** These headers affect more than one origin, or how the browser reaches the platform. */
 const NOT_A_SANDBOXS_TO_SAY = ['alt-svc', 'clear-site-data', 'strict-transport-security', 'public-key-pins'];
 
@@ -36,6 +42,7 @@ export function requestHeaders(given: IncomingHttpHeaders, facts: RequestFacts):
   const { place, remoteAddress, scheme } = facts;
   const headers = without(given, [...FORWARDED, ...FORWARDED_TOO]);
   if (facts.dropAuthorization) delete headers['authorization'];
+  if (isSandboxToken(headers['x-access-token'])) delete headers['x-access-token'];
   const cookie = place.kind === 'path' ? null : foreignCookies(given.cookie);
   if (cookie === null) delete headers['cookie'];
   else headers['cookie'] = cookie;

@@ -362,6 +362,19 @@ describeRequiring(['linux', 'root'], 'the registry for the nodes of clusters', (
       expect(await cut()).toBeLessThan(8000);
     });
 
+    it('a credential that nothing replaced a day after its 30 days, also what is being downloaded', async () => {
+      const login = await loginOf(home);
+      const cut = await download(tools, login);
+      const createdAt = new Date(Date.now() - 32 * 86_400_000).toISOString();
+      await (database as Database<SandboxTables>).kysely
+        .updateTable('sandbox_pull_credential')
+        .set({ created_at: createdAt })
+        .where('subject', '=', home)
+        .execute();
+      expect(await refusal(`${tools}/manifests/image`, login)).toEqual([401, 'UNAUTHORIZED']);
+      expect(await cut()).toBeLessThan(8000);
+    });
+
     it('the credential at once when its cluster is removed, also what is being downloaded', async () => {
       const login = await loginOf(home);
       const cut = await download(tools, login);

@@ -92,6 +92,7 @@ export class PodSnapshots implements SnapshotDriver {
     this.archives = {
       format: POD_FORMAT,
       base: () => Promise.resolve(null),
+      describeBase: () => Promise.reject(sandboxErrors.ARCHIVE_DAMAGED()),
       readBase: () => {
         throw sandboxErrors.ARCHIVE_DAMAGED(); // nothing is based on anything
       },

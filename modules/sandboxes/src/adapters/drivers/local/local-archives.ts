@@ -3,12 +3,15 @@ import { mkdir, open, readdir, readFile, rm, type FileHandle } from 'node:fs/pro
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { HelperBinaries } from '@svc/helper-binary';
+import { unlimitedDisk, type DiskSpace } from '@svc/runtime';
 import { PieceReader } from '../../../domain/archives/archive-codec.ts';
 import { readHeader, writeHeader } from '../../../domain/archives/archive-header.ts';
 import type { ArchiveDriver, ArchiveSource, SandboxSpec } from '../../../domain/driver.ts';
+import { takingDiskRoom } from '../../../domain/disk-room.ts';
 import { sandboxErrors } from '../../../errors.ts';
 import type { ImageSettings } from '../../../domain/images/image-settings.ts';
 import type { ImageStore } from '../../images/image-store.ts';
+import { isCatalogDigest } from '../../images/repository-name.ts';
 import { packLayers } from '../../images/pack-layers.ts';
 import { readKeptSnapshot } from './kept-sandbox.ts';
 import { PARENT_GROUP } from './oci-config.ts';
@@ -17,6 +20,8 @@ import { PARENT_GROUP } from './oci-config.ts';
 const BLOCK_BYTES = 1024 * 1024;
 const EMPTY_BLOCK = Buffer.alloc(BLOCK_BYTES);
 const RECORD_BYTES = 12;
+/** Of each name in an archive of an image: a header, padding, and a record with more of it. */
+const ENTRY_BYTES = 2048;
 /** Mounts of all controllers: the only one of version 2, or one for each of version 1. */
 const CONTROL_GROUPS = '/sys/fs/cgroup';
 
@@ -24,6 +29,8 @@ export interface LocalArchivesOptions {
   readonly dataFolder: string;
   readonly images: ImageStore;
   readonly helperBinaries: HelperBinaries;
+  /** Free space on the disk of the data folder, minus the reserve. Defaults to unlimited. */
+  readonly disk?: DiskSpace;
   readonly copyOf: (snapshotId: string) => string;
   readonly diskOf: (sandboxId: string) => string;
   /** Turns an unused copy of a disk into the disk of the sandbox. */
@@ -77,6 +84,12 @@ export class LocalArchives implements ArchiveDriver {
     }
   }
 
+  async describeBase(digest: string): Promise<{ isBuilt: boolean; sizeBytes: number }> {
+    const size = await this.#options.images.measure(digest);
+    if (size === null) throw sandboxErrors.ROOTFS_FAILED({ details: { reason: 'its image is gone' } });
+    return { isBuilt: !isCatalogDigest(digest), sizeBytes: size.bytes + (size.entries + 1) * ENTRY_BYTES };
+  }
+
   async *readBase(digest: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const { images, helperBinaries } = this.#options;
     const image = await images.byDigest(digest);
@@ -118,7 +131,7 @@ export class LocalArchives implements ArchiveDriver {
     const copy = join(dirname(disk), 'archive.img');
     if (archive.base === null) throw sandboxErrors.ARCHIVE_DAMAGED();
     await this.#provideImage(spec.id, archive.base, archive, signal);
-    const reader = new PieceReader(archive.open());
+    const reader = new PieceReader(takingDiskRoom(this.#options.disk ?? unlimitedDisk, archive.open()));
     try {
       const { digest, sizeBytes } = (await readHeader(reader)) as DiskHeader; // written by `read`, and sealed since
       if (digest !== archive.base) throw sandboxErrors.ARCHIVE_DAMAGED();

@@ -24,7 +24,7 @@ import { runscStream } from './gvisor/runsc-stream.ts';
 import { imagesInUse, readKept, writeRecord, type KeptSandbox } from './kept-sandbox.ts';
 import { fields, LauncherFailure, sandboxesIn } from './launcher-process.ts';
 import { LocalBuilds } from './local-builds.ts';
-import { LocalSnapshots } from './local-snapshots.ts';
+import { LocalSnapshots, type LocalSnapshotsOptions } from './local-snapshots.ts';
 import { LocalVolumes } from './local-volumes.ts';
 import { LocalMounts, type SandboxTenants, type ServeMount } from './local-mounts.ts';
 import { prepareMachine, removeFirewall, type Machine } from './machine.ts';
@@ -32,7 +32,7 @@ import type { RuntimeKind } from './runtime.ts';
 import { LocalPreparedStarts, type PreparedKind } from './local-prepared-starts.ts';
 import { adjustment, firstFiles, preparationPlan, startPlan } from './start-plan.ts';
 
-export interface LocalDriverOptions {
+export interface LocalDriverOptions extends Pick<LocalSnapshotsOptions, 'disk'> {
   /** Stores the disks and records of sandboxes; persistent. */
   readonly dataFolder: string;
   /** For sockets and bundles. In memory, with a short path, and the same at every start with the same data. */

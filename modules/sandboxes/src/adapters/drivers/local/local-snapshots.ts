@@ -4,14 +4,14 @@ import { sandboxErrors } from '../../../errors.ts';
 import type { HelperBinaries } from '@svc/helper-binary';
 import type { ImageStore } from '../../images/image-store.ts';
 import { assertSandboxId, type SandboxSpec, type SnapshotDriver } from '../../../domain/driver.ts';
-import { LocalArchives } from './local-archives.ts';
+import { LocalArchives, type LocalArchivesOptions } from './local-archives.ts';
 import { readKept, readKeptSnapshot, writeRecord } from './kept-sandbox.ts';
 
 const DISK = 'disk.img';
 /** The block unit of `stat`, regardless of the file system's block size. */
 const STAT_BLOCK_BYTES = 512;
 
-export interface LocalSnapshotsOptions {
+export interface LocalSnapshotsOptions extends Pick<LocalArchivesOptions, 'disk'> {
   readonly dataFolder: string;
   readonly images: ImageStore;
   readonly helperBinaries: HelperBinaries;

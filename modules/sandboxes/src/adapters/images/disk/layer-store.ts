@@ -1,11 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, rename, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
+import type { DiskSpace } from '@svc/runtime';
 import pLimit from 'p-limit';
+import { isDiskFull, takingDiskRoom } from '../../../domain/disk-room.ts';
 import { namesIn, readIfThere, writeWhole } from './files.ts';
 import { FileSystemSync } from './file-system-sync.ts';
-import { UnpackFailure, type UnpackedLayer, type UnpackLayer, type UnpackLimits } from './layer-unpacker.ts';
+import {
+  UnpackFailure,
+  type UnpackedLayer,
+  type UnpackLayer,
+  type UnpackLimits,
+  type UnpackOptions,
+} from './layer-unpacker.ts';
 import { ownToken } from './process-token.ts';
 
 /** Maximum number of layers fetched and unpacked concurrently, for all images. */
@@ -24,6 +32,8 @@ export interface LayerSource {
   readonly diffId: string | null;
   /** Defaults to those of the store. */
   readonly limits?: UnpackLimits;
+  /** The disk that it takes room on as it is unpacked, because only its end shows how much. Absent: it is not checked. */
+  readonly disk?: DiskSpace;
   /** Opens the uncompressed archive; called only if the layer is missing. */
   open(): Promise<Readable>;
 }
@@ -67,7 +77,7 @@ export class LayerStore {
 
   /**
    * Returns the layer, unpacking it if needed. Concurrent calls for the same layer share the work. Throws
-   * UnpackFailure.
+   * UnpackFailure and HOST_DISK_FULL.
    */
   async add(source: LayerSource, signal: AbortSignal): Promise<StoredLayer> {
     if (source.diffId === null) return this.#make(source, signal);
@@ -105,7 +115,7 @@ export class LayerStore {
     };
   }
 
-  async #make({ diffId, limits = this.#limits, open }: LayerSource, signal: AbortSignal): Promise<StoredLayer> {
+  async #make({ diffId, limits = this.#limits, ...source }: LayerSource, signal: AbortSignal): Promise<StoredLayer> {
     const work = this.#aside();
     const tree = join(work, 'tree');
     await mkdir(tree, { recursive: true, mode: 0o755 });
@@ -116,7 +126,7 @@ export class LayerStore {
       const options = { limits, signal, algorithm } as const;
       const unpacked = await this.#slots(async () => {
         signal.throwIfAborted();
-        return this.#unpack(await open(), tree, options);
+        return this.#unpackFrom(source, tree, options);
       });
       const digest = `${algorithm}:${unpacked.digest}`;
       if (diffId !== null && digest !== diffId) {
@@ -129,6 +139,21 @@ export class LayerStore {
       return { name, bytes: unpacked.bytes, entries: unpacked.entries };
     } finally {
       await rm(work, { recursive: true, force: true });
+    }
+  }
+
+  async #unpackFrom(
+    { open, disk }: Pick<LayerSource, 'open' | 'disk'>,
+    tree: string,
+    options: UnpackOptions,
+  ): Promise<UnpackedLayer> {
+    if (disk === undefined) return this.#unpack(await open(), tree, options);
+    const content = Readable.from(takingDiskRoom(disk, (await open()) as AsyncIterable<Buffer>), { objectMode: false }); // no encoding is set
+    try {
+      return await this.#unpack(content, tree, options);
+    } catch (error) {
+      // To the unpacker, a stream that stops looks like a damaged layer.
+      throw isDiskFull(content.errored) ? content.errored : error;
     }
   }
 
