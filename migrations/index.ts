@@ -72,7 +72,7 @@ import { sandboxRequestHost } from './0211-sandbox-request-host.ts';
 import { replicaSchema } from './0130-replica-schema.ts';
 import { pullCredentials } from './0310-pull-credentials.ts';
 import { archiveSizes } from './0320-archive-sizes.ts';
-import { sandboxRestores } from './0311-sandbox-restores.ts';
+import { sandboxRestores } from './0321-sandbox-restores.ts';
 import { volumes } from './0190-volumes.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
@@ -150,6 +150,6 @@ export const migrations: readonly Migration[] = [
   volumeAccess,
   templateArchives,
   pullCredentials,
-  sandboxRestores,
   archiveSizes,
+  sandboxRestores,
 ];

@@ -22,7 +22,7 @@ export const SECRET_NAME: UniqueKey = {
 
 /**
  * Rows as defined by migrations 0020, 0055 to 0059, 0071, 0081, 0087, 0140, 0141, 0143, 0150, 0151, 0170, 0180, 0190, 0200,
- * 0201, 0211, 0220, 0240, 0250, 0251, 0301, 0310, 0311 and 0320. Times are ISO 8601 UTC, objects are JSON text, booleans are 0 or 1.
+ * 0201, 0211, 0220, 0240, 0250, 0251, 0301, 0310, 0320 and 0321. Times are ISO 8601 UTC, objects are JSON text, booleans are 0 or 1.
  */
 export interface SandboxTables {
   sandbox: SandboxRow;

@@ -2,7 +2,7 @@ import type { Migration } from '@svc/sql';
 
 /** How often sandboxes of clusters were restored, and when the next attempt is due. */
 export const sandboxRestores: Migration = {
-  name: '0311-sandbox-restores',
+  name: '0321-sandbox-restores',
   target: 'platform',
   up: async (kysely) => {
     await kysely.schema
