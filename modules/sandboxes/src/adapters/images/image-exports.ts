@@ -4,7 +4,7 @@ import { mkdir, open, rename, rm, stat, type FileHandle } from 'node:fs/promises
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { FairSlots, KeyedQueue, type DiskSpace } from '@svc/runtime';
+import { FairSlots, KeyedQueue, unlessAborted, type DiskSpace } from '@svc/runtime';
 import { assertDiskRoom } from '../../domain/disk-room.ts';
 import type { ImageSettings } from '../../domain/images/image-settings.ts';
 import { sandboxErrors } from '../../errors.ts';
@@ -14,7 +14,6 @@ import { hashing } from './disk/layer-unpacker.ts';
 import { ownToken } from './disk/process-token.ts';
 import { References } from './disk/references.ts';
 import { packAlone } from './pack-layers.ts';
-import { unlessAborted } from './unless-aborted.ts';
 
 /** An image in the form in which registries serve it. */
 export interface ImageExport {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { unlimitedDisk, type DiskSpace } from '@svc/runtime';
+import { unlessAborted, unlimitedDisk, type DiskSpace } from '@svc/runtime';
 import { assertDiskRoom, isDiskFull } from '../../domain/disk-room.ts';
 import { sandboxErrors } from '../../errors.ts';
 import type { ImageCatalog, ImageEntry } from '../../domain/images/catalog.ts';
@@ -19,7 +19,6 @@ import type { UnpackLayer } from './disk/layer-unpacker.ts';
 import { PartialFiles } from './disk/partial-files.ts';
 import { isTokenAlive } from './disk/process-token.ts';
 import { References } from './disk/references.ts';
-import { unlessAborted } from './unless-aborted.ts';
 
 export interface PreparedImage {
   /** `sha256-…` of the image's manifest, or of the archive it was built from. */

@@ -1,6 +1,6 @@
 import { isAppError } from '@svc/errors';
 import type { QuotaLimits } from '@svc/quotas';
-import { FairSlots, type Clock, type DiskSpace, type Random } from '@svc/runtime';
+import { FairSlots, unlessAborted, type Clock, type DiskSpace, type Random } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import { sandboxErrors } from '../../errors.ts';
 import { assertDiskRoomAhead } from '../disk-room.ts';
@@ -80,15 +80,7 @@ export class ArchivedImages {
     if (builds === undefined) return false;
     if ((await builds.find(digest)) !== null) return true;
     const fetching = this.#running.get(digest) ?? this.#begin(digest, workspaceUuid);
-    const { promise: aborted, reject } = Promise.withResolvers<never>();
-    const abort = (): void => reject(failed('it is still being fetched from its archive; try again later'));
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    try {
-      return await Promise.race([fetching, aborted]);
-    } finally {
-      signal.removeEventListener('abort', abort);
-    }
+    return unlessAborted(fetching, signal, () => failed('it is still being fetched from its archive; try again later'));
   }
 
   /**

@@ -1,11 +1,11 @@
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { unlessAborted } from '@svc/runtime';
 import { sandboxErrors } from '../../../errors.ts';
 import type { ImageCatalog, ImageEntry } from '../../../domain/images/catalog.ts';
 import type { ImageSettings } from '../../../domain/images/image-settings.ts';
 import type { ImageStore } from '../../images/image-store.ts';
 import { formatReference, parseReference, type ImageReference } from '../../images/registry/reference.ts';
-import { unlessAborted } from '../../images/unless-aborted.ts';
 import { asFields, type EngineClient } from './engine-client.ts';
 import { packLayers } from '../../images/pack-layers.ts';
 import { findImage } from './find-image.ts';

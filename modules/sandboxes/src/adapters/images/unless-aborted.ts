@@ -1,1 +1,0 @@
-export { unlessAborted } from '@svc/runtime';
