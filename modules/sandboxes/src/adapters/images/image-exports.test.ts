@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { renderRegistryError } from '@svc/http';
 import { isAppError } from '@svc/errors';
 import { unlimitedQuotas } from '@svc/quotas';
-import { unlimitedDisk } from '@svc/runtime';
+import { unlimitedDisk, type DiskSpace } from '@svc/runtime';
 import { temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NO_SETTINGS } from '../../domain/images/image-settings.ts';
@@ -134,6 +134,34 @@ describe('packing images for nodes', () => {
     await letGo();
     expect(await bob).not.toBeNull();
     await Promise.all(all.slice(0, 33));
+  });
+
+  it('stops before it uses up the reserve of the disk, and leaves nothing', async () => {
+    const packer = join(folder.path, 'noise');
+    await writeFile(packer, '#!/bin/sh\nexec /usr/bin/head -c 4000000 /dev/urandom\n');
+    await chmod(packer, 0o755);
+    let freeBytes = 1_000_000;
+    const disk: DiskSpace = {
+      hasRoom: async (sizeBytes) => sizeBytes <= freeBytes,
+      take: async (sizeBytes) => {
+        if (sizeBytes > freeBytes) return false;
+        freeBytes -= sizeBytes;
+        return true;
+      },
+    };
+    const shareOf = (workspaceUuid: string): string => workspaceUuid;
+    const small = new ImageExports({
+      folder: folder.path,
+      owner: folder.path,
+      disk,
+      shareOf,
+      packer: async () => packer,
+    });
+    await expect(small.get(await add(1), 'ann', never)).rejects.toMatchObject({ code: 'HOST_DISK_FULL' });
+    expect(freeBytes).toBeGreaterThanOrEqual(0);
+    expect(await readdir(join(folder.path, 'work'))).toEqual([]);
+    expect(await readdir(join(folder.path, 'layers', 'sha256-0001'))).toEqual([]);
+    await small.close();
   });
 
   it('fails for the holder of a credential without words of this machine, which are the cause', async () => {

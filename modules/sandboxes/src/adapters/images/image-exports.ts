@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { FairSlots, KeyedQueue, unlessAborted, type DiskSpace } from '@svc/runtime';
-import { assertDiskRoom } from '../../domain/disk-room.ts';
+import { assertDiskRoomAhead, takingDiskRoom } from '../../domain/disk-room.ts';
 import type { ImageSettings } from '../../domain/images/image-settings.ts';
 import { sandboxErrors } from '../../errors.ts';
 import { ImageRecords, type ImageRecord } from './disk/image-records.ts';
@@ -187,7 +187,7 @@ export class ImageExports {
     const text = await readIfThere(record);
     const known = text === null ? null : (JSON.parse(text) as ExportedLayer); // written below
     if (known !== null && (await isThere(this.#blobOf(known)))) return known;
-    await assertDiskRoom(disk, bytes);
+    await assertDiskRoomAhead(disk, bytes);
     const work = join(folder, 'work', `${ownToken()}-${randomBytes(6).toString('hex')}`);
     await mkdir(work, { mode: 0o700 });
     try {
@@ -205,9 +205,9 @@ export class ImageExports {
     const { archive, ended } = packAlone(packer, join(this.#options.folder, 'layers', name, 'tree'), signal);
     const [plain, packed] = [createHash('sha256'), createHash('sha256')];
     const gzip = createGzip({ level: GZIP_LEVEL });
-    await pipeline(archive, hashing(plain), gzip, hashing(packed), createWriteStream(draft, { flush: true }), {
-      signal,
-    });
+    const room = (content: AsyncIterable<Buffer>) => takingDiskRoom(this.#options.disk, content);
+    const file = createWriteStream(draft, { flush: true });
+    await pipeline(archive, hashing(plain), gzip, room, hashing(packed), file, { signal });
     const complaint = await ended;
     if (complaint !== null) throw new Error(complaint);
     const { size } = await stat(draft);
