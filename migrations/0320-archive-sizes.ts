@@ -6,7 +6,7 @@ export const archiveSizes: Migration = {
   target: 'platform',
   up: async (kysely) => {
     const archive = () => kysely.schema.alterTable('sandbox_archive');
-    // Null: nobody's, such as an image of the catalog.
+    // Null: of no workspace, such as an image of the catalog.
     await archive().addColumn('workspace_uuid', 'text').execute();
     // Null: an earlier version wrote it, or it is not complete.
     await archive().addColumn('unpacked_bytes', 'bigint').execute();

@@ -210,7 +210,7 @@ describeDialects<unknown>('templates that every node can use', migrations, (data
     expect(await nodes.stored()).toHaveLength(1);
     go();
     await expect.poll(async () => (await b.call('GET', `/api/sandboxes/${body['id']}`)).body['status']).toBe('running');
-    // The start lets go of the archive a moment after the sandbox runs.
+    // The start releases the archive shortly after the sandbox runs.
     await nodes.until(async () => {
       await letPass();
       return (await nodes.stored()).length === 0;
