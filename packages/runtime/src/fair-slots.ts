@@ -80,7 +80,7 @@ export class FairSlots {
     return this.#options.capacity - this.#free;
   }
 
-  /** Whether a caller waits that would get the next free slot, not one that has as many as its key or group may have. */
+  /** Whether a waiting caller would get the next free slot; one whose key or group has all its slots would not. */
   get isExhausted(): boolean {
     return this.#free === 0 && this.#queue.has((key, group) => this.#hasRoom(key, group));
   }

@@ -65,7 +65,7 @@ interface Rest {
 
 /**
  * Decides which receivers get their events now. Owners take turns, as do their workspaces and the receivers of a
- * workspace, so that slow receivers delay nobody else for longer than a pass. A receiver that fails rests.
+ * workspace, so that slow receivers delay others by one pass at most. A receiver that fails rests.
  */
 export class DeliveryTurns<Receiver extends WaitingReceiver> {
   readonly #options: DeliveryTurnsOptions<Receiver>;

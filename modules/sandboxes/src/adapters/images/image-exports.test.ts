@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { renderRegistryError } from '@svc/http';
 import { isAppError } from '@svc/errors';
 import { unlimitedQuotas } from '@svc/quotas';
-import { unlimitedDisk, type DiskSpace } from '@svc/runtime';
+import { unlimitedDisk } from '@svc/runtime';
 import { temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NO_SETTINGS } from '../../domain/images/image-settings.ts';
 import type { PullCredential, PullCredentials } from '../../domain/images/pull-credentials.ts';
+import { LimitedDisk } from '../../../test/support/limited-disk.ts';
 import { readIfThere } from './disk/files.ts';
 import { ImageRecords } from './disk/image-records.ts';
 import { ImageExports } from './image-exports.ts';
@@ -82,7 +83,7 @@ describe('packing images for nodes', () => {
     expect(order).toHaveLength(12);
   });
 
-  it('ends when nobody waits for it any more, and packs nothing that waited', async () => {
+  it('ends with its last waiter, and packs nothing that was queued', async () => {
     const gone = new AbortController();
     const { images, made } = await request(['ann 1'], gone.signal);
     gone.abort();
@@ -140,15 +141,7 @@ describe('packing images for nodes', () => {
     const packer = join(folder.path, 'noise');
     await writeFile(packer, '#!/bin/sh\nexec /usr/bin/head -c 4000000 /dev/urandom\n');
     await chmod(packer, 0o755);
-    let freeBytes = 1_000_000;
-    const disk: DiskSpace = {
-      hasRoom: async (sizeBytes) => sizeBytes <= freeBytes,
-      take: async (sizeBytes) => {
-        if (sizeBytes > freeBytes) return false;
-        freeBytes -= sizeBytes;
-        return true;
-      },
-    };
+    const disk = new LimitedDisk(1_000_000);
     const shareOf = (workspaceUuid: string): string => workspaceUuid;
     const small = new ImageExports({
       folder: folder.path,
@@ -158,7 +151,7 @@ describe('packing images for nodes', () => {
       packer: async () => packer,
     });
     await expect(small.get(await add(1), 'ann', never)).rejects.toMatchObject({ code: 'HOST_DISK_FULL' });
-    expect(freeBytes).toBeGreaterThanOrEqual(0);
+    expect(disk.freeBytes).toBeGreaterThanOrEqual(0);
     expect(await readdir(join(folder.path, 'work'))).toEqual([]);
     expect(await readdir(join(folder.path, 'layers', 'sha256-0001'))).toEqual([]);
     await small.close();

@@ -77,7 +77,7 @@ export class ImageExports {
   readonly #records: ImageRecords;
   readonly #references: References;
   readonly #running = new Map<string, Packing>();
-  /** Those above, and those that end because nobody waits any more. */
+  /** Those above, and those that end without a waiter. */
   readonly #unended = new Set<Promise<unknown>>();
   readonly #slots: FairSlots;
   /** By name of the layer: images share some. */
@@ -156,10 +156,10 @@ export class ImageExports {
     return packing;
   }
 
-  /** Of one that is done, only the memory of it is left. */
+  /** Has no effect on work that is done. */
   #abandon(image: string, packing: Packing): void {
     if (this.#running.get(image) === packing) this.#running.delete(image);
-    packing.abandoned.abort(new Error('nobody waits for it any more'));
+    packing.abandoned.abort(new Error('its last waiter is gone'));
   }
 
   async #make(image: string, ended: AbortSignal): Promise<ImageExport | null> {

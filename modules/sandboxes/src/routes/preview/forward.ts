@@ -65,8 +65,8 @@ export function forwardRequest(forwarding: Forwarding & { readonly response: Ser
 }
 
 /**
- * Destroys the socket of an upgrade when its client leaves: nobody reads it before the answer, so it would not close
- * then. Returns the function to call before the socket is read.
+ * Destroys the socket of an upgrade when its client leaves. Before the answer, the socket is unread and would not close
+ * by itself. Returns the function to call before the socket is read.
  */
 export function noticeLeaving(socket: Duplex): () => void {
   // Without a read, a buffer that is empty does not report its end. What the client sends early stays in the buffer.

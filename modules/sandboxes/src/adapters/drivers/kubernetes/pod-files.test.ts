@@ -139,7 +139,7 @@ describe('the files of a pod', () => {
     for await (const _ of content) await pass(3_600_000, 600_000);
   });
 
-  it('fail without an architecture, and with one that is none', async () => {
+  it('fail without an architecture, and with an unknown one', async () => {
     open = (stream) => end(stream, { result: {} });
     await expect(opened(MIB)).rejects.toThrow('does not name its architecture');
     open = (stream) => begin(stream, 'x'.repeat(1000));

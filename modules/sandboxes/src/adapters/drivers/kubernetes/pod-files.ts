@@ -63,7 +63,7 @@ export async function openRoot(
 ): Promise<OpenedRoot> {
   const incoming = new IncomingBytes();
   const begun = Promise.withResolvers<unknown>();
-  begun.promise.catch(() => undefined); // also if nobody waits for it any more
+  begun.promise.catch(() => undefined); // a rejection after the last waiter is not unhandled
   const watch = new TransferWatch(clock, signal, (error) => {
     begun.reject(error);
     stream.abandon();

@@ -1,7 +1,6 @@
 import { mkdir, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import type { DiskSpace } from '@svc/runtime';
 import { temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeHeader } from '../../../domain/archives/archive-header.ts';
@@ -11,6 +10,7 @@ import type { SandboxSpec } from '../../../domain/driver.ts';
 import { UnpackFailure, type UnpackLayer } from '../../images/disk/layer-unpacker.ts';
 import { ImageStore } from '../../images/image-store.ts';
 import { registrySource } from '../../images/registry/registry-source.ts';
+import { LimitedDisk } from '../../../../test/support/limited-disk.ts';
 import { LocalArchives } from './local-archives.ts';
 
 const MIB = 1024 * 1024;
@@ -38,20 +38,11 @@ describe('archives that a node unpacks', () => {
   let folder: TemporaryFolder;
   let images: ImageStore;
   let archives: LocalArchives;
-  /** Above the reserve. */
-  let freeBytes: number;
+  let disk: LimitedDisk;
 
   beforeEach(async () => {
     folder = await temporaryFolder();
-    freeBytes = GIB;
-    const disk: DiskSpace = {
-      hasRoom: async (sizeBytes) => sizeBytes <= freeBytes,
-      take: async (sizeBytes) => {
-        if (sizeBytes > freeBytes) return false;
-        freeBytes -= sizeBytes;
-        return true;
-      },
-    };
+    disk = new LimitedDisk(GIB);
     images = new ImageStore({
       folder: join(folder.path, 'images'),
       catalog: new ImageCatalog([], null),
@@ -103,12 +94,12 @@ describe('archives that a node unpacks', () => {
   it('stop before an image uses up the reserve of the disk, and leave nothing', async () => {
     const added = archives.addBase(BUILT, image(2 * GIB), signal);
     await expect(added).rejects.toMatchObject({ code: 'HOST_DISK_FULL', status: 507 });
-    expect(freeBytes).toBeGreaterThanOrEqual(0);
+    expect(disk.freeBytes).toBeGreaterThanOrEqual(0);
     expect(await images.byDigest(BUILT)).toBeNull();
     for (const name of ['work', 'layers']) expect(await readdir(join(folder.path, 'images', name))).toEqual([]);
-    freeBytes = GIB;
+    disk.freeBytes = GIB;
     await archives.addBase(BUILT, image(64 * MIB), signal);
-    expect(freeBytes).toBe(GIB - 64 * MIB);
+    expect(disk.freeBytes).toBe(GIB - 64 * MIB);
     expect(await archives.describeBase(BUILT)).toMatchObject({ isBuilt: true });
     expect((await archives.describeBase(BUILT)).sizeBytes).toBeGreaterThanOrEqual(64 * MIB);
   });
@@ -117,15 +108,15 @@ describe('archives that a node unpacks', () => {
     await archives.addBase(BUILT, image(MIB), signal);
     const content = async (): Promise<Readable> => Readable.from(zeros(2 * GIB), { objectMode: false });
     await expect(images.extend('layer', BUILT, content, signal)).rejects.toMatchObject({ code: 'HOST_DISK_FULL' });
-    expect(freeBytes).toBeGreaterThanOrEqual(0);
+    expect(disk.freeBytes).toBeGreaterThanOrEqual(0);
   });
 
   it('stop before a disk does, and leave no copy', async () => {
     await mkdir(join(folder.path, 'disks'), { recursive: true });
-    freeBytes = 10 * MIB;
+    disk.freeBytes = 10 * MIB;
     await expect(create(20 * MIB)).rejects.toMatchObject({ code: 'HOST_DISK_FULL' });
     expect(await readdir(join(folder.path, 'disks', 'sbx_a'))).toEqual([]);
-    freeBytes = 30 * MIB;
+    disk.freeBytes = 30 * MIB;
     await create(20 * MIB);
     expect(await readdir(join(folder.path, 'disks', 'sbx_a'))).toEqual(['archive.img.adopted']);
   });
