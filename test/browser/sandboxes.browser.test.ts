@@ -140,7 +140,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'sandboxes in the console', () => {
     await dialog.getByRole('combobox', { name: 'Run in' }).click();
     expect(await page.getByRole('option').allTextContents()).toEqual([
       'Platform',
-      expect.stringMatching(/^home.*Without pause/),
+      expect.stringMatching(/^home.*Without volumes/),
     ]);
     await page.getByRole('option', { name: /home/ }).click();
     await screenshot(page, 'light-sandbox-create-cluster');

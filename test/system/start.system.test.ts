@@ -36,7 +36,7 @@ describe('svc up', () => {
     const { pid } = platform.ready;
     let bytes = residentBytes(pid);
     try {
-      await waitFor(() => (bytes = residentBytes(pid)) <= IDLE_LIMIT_BYTES, { intervalMs: 500 });
+      await waitFor(() => (bytes = residentBytes(pid)) <= IDLE_LIMIT_BYTES, { intervalMs: 500, timeoutMs: 90_000 });
     } catch {
       expect(bytes / MEBIBYTE).toBeLessThanOrEqual(IDLE_LIMIT_BYTES / MEBIBYTE);
     } finally {

@@ -15,6 +15,7 @@ export { describeFuzz, type FuzzTarget } from './fuzz/describe-fuzz.ts';
 export { eachRequest } from './fuzz/each-request.ts';
 export { orRefusal, orRefusalLater } from './fuzz/or-refusal.ts';
 export { freePort } from './free-port.ts';
+export { LimitedDisk } from './limited-disk.ts';
 export { startNameServer, type NameServer } from './name-server.ts';
 export {
   debianPackageOf,

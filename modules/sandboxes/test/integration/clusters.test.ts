@@ -284,8 +284,9 @@ describe('sandboxes in connected clusters', () => {
     await nodes.drain('a');
     await waitFor(async () => (await read(other.body['id']))['status'] === 'stopped', { timeoutMs: 30_000 });
     expect(await read(id)).toMatchObject({ status: 'running' });
-    const drained = (await nodes.list()).find(({ node }) => node === 'a');
-    expect(drained).toMatchObject({ running: 0, total: 1, toDrain: 0 });
+    const drained = async () => (await nodes.list()).find(({ node }) => node === 'a');
+    await waitFor(async () => (await drained())?.toDrain === 0);
+    expect(await drained()).toMatchObject({ running: 0, total: 1 });
     await running();
   });
 

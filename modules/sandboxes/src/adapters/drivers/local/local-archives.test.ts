@@ -1,7 +1,7 @@
 import { mkdir, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { temporaryFolder, type TemporaryFolder } from '@svc/testing';
+import { LimitedDisk, temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeHeader } from '../../../domain/archives/archive-header.ts';
 import { ImageCatalog } from '../../../domain/images/catalog.ts';
@@ -10,7 +10,6 @@ import type { SandboxSpec } from '../../../domain/driver.ts';
 import { UnpackFailure, type UnpackLayer } from '../../images/disk/layer-unpacker.ts';
 import { ImageStore } from '../../images/image-store.ts';
 import { registrySource } from '../../images/registry/registry-source.ts';
-import { LimitedDisk } from '../../../../test/support/limited-disk.ts';
 import { LocalArchives } from './local-archives.ts';
 
 const MIB = 1024 * 1024;
