@@ -23,15 +23,24 @@ describe('public addresses', () => {
     '::ffff:10.0.0.1',
     '64:ff9b::7f00:1',
     '2002:7f00:1::',
+    '200::1',
+    '3fff::1',
+    '4000::1',
+    '5f00::1',
+    '9000::1',
+    'fec0::1',
     'localhost',
     '',
   ])('do not include %s', (address) => {
     expect(publicAddresses([]).allows(address)).toBe(false);
   });
 
-  it.each(['8.8.8.8', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '::ffff:8.8.8.8'])('include %s', (address) => {
-    expect(publicAddresses([]).allows(address)).toBe(true);
-  });
+  it.each(['8.8.8.8', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '3ffe:ffff::1', '::ffff:8.8.8.8'])(
+    'include %s',
+    (address) => {
+      expect(publicAddresses([]).allows(address)).toBe(true);
+    },
+  );
 
   it('include what the operator allows, however it is written, and no more', () => {
     const targets = publicAddresses(['127.0.0.0/8', 'fd00::/8']);

@@ -9,28 +9,35 @@ export interface PublicAddresses {
 
 /** Allows public addresses and those in the operator's networks (CIDR). Throws on an invalid network. */
 export function publicAddresses(allowedNetworks: readonly string[]): PublicAddresses {
-  const refused = blockList([...SPECIAL_NETWORKS_IPV4, ...SPECIAL_NETWORKS_IPV6]);
-  const allowed = blockList(allowedNetworks);
+  const refused = createNetworkList([...SPECIAL_NETWORKS_IPV4, ...SPECIAL_NETWORKS_IPV6]);
+  const allowed = createNetworkList(allowedNetworks);
   return {
     allows: (address) => {
       const plain = unmapped(address);
-      const family = isIP(plain);
-      if (family === 0) return false;
-      const kind = family === 4 ? 'ipv4' : 'ipv6';
-      return allowed.check(plain, kind) || !refused.check(plain, kind);
+      return isIP(plain) !== 0 && (allowed.has(plain) || !refused.has(plain));
     },
   };
 }
 
-function blockList(networks: readonly string[]): BlockList {
-  const list = new BlockList();
+interface NetworkList {
+  has(address: string): boolean;
+}
+
+/** One list per family: a `BlockList` maps IPv4 addresses into its IPv6 networks, so that `::/3` would hold them all. */
+function createNetworkList(networks: readonly string[]): NetworkList {
+  const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const network of networks) {
     const [address = '', bits = ''] = network.split('/');
-    const family = isIP(address);
-    if (family === 0 || !/^\d{1,3}$/.test(bits)) throw new Error(`${network} is not a network such as 10.0.0.0/8`);
-    list.addSubnet(address, Number(bits), family === 4 ? 'ipv4' : 'ipv6');
+    if (isIP(address) === 0 || !/^\d{1,3}$/.test(bits)) {
+      throw new Error(`${network} is not a network such as 10.0.0.0/8`);
+    }
+    lists[familyOf(address)].addSubnet(address, Number(bits), familyOf(address));
   }
-  return list;
+  return { has: (address) => lists[familyOf(address)].check(address, familyOf(address)) };
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 4 ? 'ipv4' : 'ipv6';
 }
 
 /** Converts an IPv4-mapped IPv6 address (RFC 4291, section 2.5.5) to IPv4. */

@@ -17,18 +17,16 @@ export const SPECIAL_NETWORKS_IPV4: readonly string[] = [
   '240.0.0.0/4',
 ];
 
-/** The IPv6 counterparts, plus networks that translate to IPv4 addresses. */
+/**
+ * The IPv6 counterparts: everything outside 2000::/3, of which alone global addresses are assigned (RFC 4291, section 2.4, and its
+ * IANA registry), and what is special within it.
+ */
 export const SPECIAL_NETWORKS_IPV6: readonly string[] = [
-  '::/128',
-  '::1/128',
-  '64:ff9b::/96', // reaches any IPv4 address
-  '64:ff9b:1::/48',
-  '100::/64',
+  '::/3', // includes 64:ff9b::/96, which reaches any IPv4 address
   '2001::/23',
   '2001:db8::/32',
-  '2002::/16', // as above
-  'fc00::/7',
-  'fe80::/10',
-  'fec0::/10',
-  'ff00::/8',
+  '2002::/16', // reaches any IPv4 address
+  '3fff::/20',
+  '4000::/2',
+  '8000::/1',
 ];
