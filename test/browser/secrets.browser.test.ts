@@ -76,7 +76,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'secrets of sandboxes', () => {
     const dialog = page.getByRole('dialog', { name: 'Add rule' });
     await dialog.getByLabel('Host').fill('1.2.3.4');
     await dialog.getByRole('button', { name: 'Add rule' }).click();
-    await dialog.getByRole('alert').waitFor(); // an address is no host name
+    await dialog.getByRole('alert').waitFor(); // an address is no hostname
     await dialog.getByLabel('Host').fill('*.maps.example');
     await dialog.getByRole('combobox', { name: 'Set' }).click();
     await page.getByRole('option', { name: 'Query parameter' }).click();

@@ -38,7 +38,7 @@ describeRequiring(['linux', 'root'], 'svc node', () => {
     expect(await svc.answer(['sandbox', 'get', 'precious'])).toMatch(/^On drain +snapshot$/m);
   });
 
-  it('drains one by its host name: with notice, as the owners chose, and until the drain is ended', async () => {
+  it('drains one by its hostname: with notice, as the owners chose, and until the drain is ended', async () => {
     const running = svc.start(['sandbox', 'exec', '--no-stdin', 'plain', 'echo begun; exec sleep 600']);
     await new Promise((resolve) => running.child.stdout?.once('data', resolve));
     expect(await svc.answer(['node', 'drain', host, '--wait'])).toMatch(/^\S+ is drained\n$/);

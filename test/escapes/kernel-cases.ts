@@ -23,7 +23,7 @@ const CALLS: readonly (readonly [title: string, ...probe: string[]])[] = [
   ['enables swap on its own file', 'swap-on'],
   ['accesses I/O ports', 'ports'],
   ["sets the host's clock", 'clock'],
-  ['changes the host name', 'hostname'],
+  ['changes the hostname', 'hostname'],
   ["reads the kernel's log", 'kernel-log'],
   ['creates a device node', 'node'],
   ["reads a process's memory without ptrace (process_vm_readv)", 'read-memory', '1'],

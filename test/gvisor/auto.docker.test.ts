@@ -72,7 +72,7 @@ describeRequiring(NEEDED, 'svc up with runsc installed', () => {
     expect(await run(shared.id, 'uname -r')).not.toBe('4.4.0\n');
   });
 
-  it('keeps gVisor sandboxes warm for creates without a host name or limits', async () => {
+  it('keeps gVisor sandboxes warm for creates without a hostname or limits', async () => {
     await warm();
     const { hits } = (await state()).warm_pool[0] ?? { hits: -1 };
     const pooled = await create();

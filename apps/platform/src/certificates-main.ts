@@ -5,7 +5,7 @@ import { makeAuthority, makeReplicaCertificate, makeServerCertificate, type PemP
 export interface CertificateRequest {
   /** Absent: create one with this name. */
   authority: PemPair | { name: string };
-  /** Host names and addresses of a server, or the URI of a replica. */
+  /** Hostnames and addresses of a server, or the URI of a replica. */
   certificate: { names: string[] } | { uri: string };
   now: string;
 }

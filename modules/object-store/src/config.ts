@@ -33,7 +33,7 @@ export const objectStoreConfigSchema = Type.Object(
           default: 'objects.localhost',
           pattern: String.raw`^([a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+)?$`,
           description:
-            'Domain that gives each bucket a separate host name for its public objects. Its subdomains must resolve ' +
+            'Domain that gives each bucket a separate hostname for its public objects. Its subdomains must resolve ' +
             'to the platform, and it must not share a parent domain with your other sites. Empty: public objects are ' +
             'served on the API host',
         }),

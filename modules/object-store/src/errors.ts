@@ -79,8 +79,8 @@ export const storeErrors = defineErrors({
   // Resources
   BucketAlreadyExists: [409, 'The requested bucket name is not available. Bucket names are shared by all workspaces.'],
   BucketAlreadyOwnedByYou: [409, 'Your previous request to create the named bucket succeeded and you already own it.'],
-  DomainTaken: [409, 'The host name is already registered'],
-  InvalidHostname: [400, 'The host name {reason}'],
+  DomainTaken: [409, 'The hostname is already registered'],
+  InvalidHostname: [400, 'The hostname {reason}'],
   NoSuchDomain: [404, 'The specified domain is not registered'],
   TooManyDomains: [400, 'The limit of {limit} custom domains is reached'],
   BucketNotEmpty: [409, '{reason}'],

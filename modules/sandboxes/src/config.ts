@@ -299,8 +299,7 @@ export const sandboxesConfigSchema = Type.Object({
   preview_domain: Type.String({
     default: 'sandboxes.localhost',
     pattern: '^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)+$',
-    description:
-      'Domain that gives each sandbox port a separate host name; its subdomains must resolve to the platform',
+    description: 'Domain that gives each sandbox port a separate hostname; its subdomains must resolve to the platform',
   }),
   max_commands: amount(64, 1, 120, 'Maximum concurrent exec commands per sandbox'),
   max_terminals: amount(64, 1, 200, 'Maximum open terminals and commands per sandbox'),

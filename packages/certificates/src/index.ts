@@ -33,7 +33,7 @@ export async function makeAuthority(name: string, now: Date): Promise<PemPair> {
   return { cert: certificate.toString('pem'), key: await exportKey(keys.privateKey) };
 }
 
-/** Creates a server certificate for these host names and addresses (RFC 5280, subjectAltName), valid for one year. */
+/** Creates a server certificate for these hostnames and addresses (RFC 5280, subjectAltName), valid for one year. */
 export function makeServerCertificate(authority: PemPair, names: readonly string[], now: Date): Promise<PemPair> {
   return makeCertificate(authority, {
     names: names.map((value) => ({ type: isIP(value) === 0 ? ('dns' as const) : ('ip' as const), value })),

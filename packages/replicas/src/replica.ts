@@ -6,7 +6,7 @@ export interface Replica {
   readonly bootId: string;
   /** Where other replicas reach it; null if they cannot. */
   readonly url: string | null;
-  /** Host name of its machine; null if its version does not state it. */
+  /** Hostname of its machine; null if its version does not state it. */
   readonly host: string | null;
   readonly version: string;
   /** ISO 8601, UTC, by the database's clock. */
@@ -31,7 +31,7 @@ export interface ReplicaClaim {
    */
   readonly place: string | null;
   readonly url: string | null;
-  /** Host name of this machine. */
+  /** Hostname of this machine. */
   readonly host: string;
   readonly version: string;
   /** The newest migration that its version knows. */

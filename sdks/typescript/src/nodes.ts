@@ -5,7 +5,7 @@ const PATH = '/api/v1/admin/nodes';
 /** The process of a node. */
 export interface NodeReplica {
   version: string;
-  /** Host name of its machine; null if its version does not state it. */
+  /** Hostname of its machine; null if its version does not state it. */
   host: string | null;
   /** Where other replicas reach it; null if they cannot. */
   url: string | null;

@@ -38,7 +38,7 @@ function registerList(parent: Command): void {
 function registerDrain(parent: Command): void {
   addConnectionOptions(parent.command('drain'))
     .description('Drain a node: stop its sandboxes after a notice and start no new ones')
-    .argument('<node>', 'Node ID or host name; see svc node list')
+    .argument('<node>', 'Node ID or hostname; see svc node list')
     .option('--wait', 'Wait until all of its sandboxes have stopped')
     .option('--timeout <time>', 'Timeout of --wait', DEFAULT_TIMEOUT)
     .action((name: string, flags: DrainFlags) =>
@@ -55,7 +55,7 @@ function registerDrain(parent: Command): void {
 function registerUndrain(parent: Command): void {
   addConnectionOptions(parent.command('undrain'))
     .description('End a drain; stopped sandboxes are not restarted')
-    .argument('<node>', 'Node ID or host name; see svc node list')
+    .argument('<node>', 'Node ID or hostname; see svc node list')
     .action((name: string, flags: ConnectionFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {
         const { svc } = await connect();
@@ -65,12 +65,12 @@ function registerUndrain(parent: Command): void {
     );
 }
 
-/** Resolves a host name. Other names are ids, which the platform checks. */
+/** Resolves a hostname. Other names are ids, which the platform checks. */
 async function resolveNode(nodes: NodesClient, name: string, signal: AbortSignal): Promise<string> {
   const { nodes: all } = await nodes.list({ signal });
   if (all.some(({ id }) => id === name)) return name;
   const [found, another] = all.filter(({ replica }) => replica?.host === name);
-  if (another !== undefined) throw new CommandFailure(`more than one node has the host name ${name}; use its ID`);
+  if (another !== undefined) throw new CommandFailure(`more than one node has the hostname ${name}; use its ID`);
   return found?.id ?? name;
 }
 

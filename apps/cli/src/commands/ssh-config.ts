@@ -23,7 +23,7 @@ export function registerSshConfigCommand(program: Command): void {
     .command('ssh-config')
     .description('Write the OpenSSH configuration that reaches a sandbox')
     .argument('<name or id>', 'Sandbox name or ID')
-    .option('--alias <name>', 'Host name of the entry (default: the name of the sandbox and .svc)')
+    .option('--alias <name>', 'Hostname of the entry (default: the name of the sandbox and .svc)')
     .option('--host <name>', 'Address of the platform (default: the host of the platform URL)')
     .option('--port <number>', "SSH port, if it differs from the platform's")
     .option('--file <path>', 'Configuration file (default ~/.ssh/config)')
@@ -93,5 +93,5 @@ function readPort(text: string): number {
 /** One name, because patterns and lists would match other hosts, too. */
 function readAlias(text: string): string {
   if (/^[A-Za-z0-9][A-Za-z0-9_.-]{0,252}$/.test(text)) return text;
-  throw usageFailure(`${JSON.stringify(text)} is not a host name`, 'use letters, digits, ., - and _');
+  throw usageFailure(`${JSON.stringify(text)} is not a hostname`, 'use letters, digits, ., - and _');
 }

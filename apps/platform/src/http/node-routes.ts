@@ -12,7 +12,7 @@ const timestamp = Type.String({ format: 'date-time', description: 'RFC 3339, UTC
 
 const replicaSchema = Type.Object({
   version: Type.String(),
-  host: nullable(Type.String({ description: 'Host name of its machine' })),
+  host: nullable(Type.String({ description: 'Hostname of its machine' })),
   url: nullable(Type.String({ description: 'Where other replicas reach it; null if they cannot' })),
   started_at: timestamp,
   seen_at: timestamp,

@@ -49,7 +49,7 @@ const YEAR_SECONDS = 31_536_000;
 
 /**
  * How long browsers must insist on TLS. By default only if plain HTTP is not served and the certificate is the
- * operator's: HSTS applies to every port of a host name, so it would block this platform's plain port too, and with the
+ * operator's: HSTS applies to every port of a hostname, so it would block this platform's plain port too, and with the
  * local authority every other server on localhost.
  */
 export function hstsSeconds(config: {

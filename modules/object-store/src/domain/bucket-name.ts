@@ -37,7 +37,7 @@ export function isBucketName(name: string): boolean {
 }
 
 /**
- * Validates a name for the S3 plane with the rules of S3: a lower-case host name, but not an address. Never alters the
+ * Validates a name for the S3 plane with the rules of S3: a lower-case hostname, but not an address. Never alters the
  * name.
  */
 export function assertBucketName(name: string): void {

@@ -55,7 +55,7 @@ export function registerBucketDomainRoutes(app: HttpApp, management: ManagementD
   );
 
   for (const [method, replaceOthers, summary] of [
-    ['PUT', true, 'Replace the custom domains of a bucket with one host name'],
+    ['PUT', true, 'Replace the custom domains of a bucket with one hostname'],
     ['POST', false, 'Add a custom domain to a bucket'],
   ] as const) {
     app.route({

@@ -22,7 +22,7 @@ export function envelopeSchema<Data extends TSchema>(data: Data) {
   return Type.Object({ success: Type.Literal(true), message: Type.String(), data });
 }
 
-/** The host name under either key. Throws `InvalidArgument` if the two differ. */
+/** The hostname under either key. Throws `InvalidArgument` if the two differ. */
 export function hostnameIn(body: { hostname?: string; domain?: string }): string {
   const { hostname: name, domain } = body;
   if (name !== undefined && domain !== undefined && name !== domain) {
@@ -33,7 +33,7 @@ export function hostnameIn(body: { hostname?: string; domain?: string }): string
   throw storeErrors.InvalidArgument({ details: { field: 'hostname', reason: 'hostname is required' } });
 }
 
-/** Reads a host name for the audit log. A rejected body may have any shape. */
+/** Reads a hostname for the audit log. A rejected body may have any shape. */
 export function auditedHostname(value: unknown): string {
   const { hostname: name, domain } = (value ?? {}) as { hostname?: unknown; domain?: unknown }; // checked below
   const given = name ?? domain;

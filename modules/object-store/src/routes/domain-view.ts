@@ -29,7 +29,7 @@ const dnsStatus = Type.Union([
 export const domainSchema = Type.Object({
   hostname: Type.String(),
   bucket: Type.String(),
-  cname_target: Type.String({ description: "Required target of the host name's CNAME record" }),
+  cname_target: Type.String({ description: "Required target of the hostname's CNAME record" }),
   dns_hint: Type.String(),
   url: Type.String(),
   status,
@@ -77,7 +77,7 @@ export function toDomainView(domain: DomainRecord, target: string): DomainView {
     created_at: toTimestamp(domain.createdAtMs),
     verified_at: orNull(state.verifiedAtMs),
     last_checked_at: orNull(state.lastCheckedAtMs),
-    error: blocked ? { code: 'blocked', message: 'The operator has blocked this host name' } : state.error,
+    error: blocked ? { code: 'blocked', message: 'The operator has blocked this hostname' } : state.error,
   };
 }
 

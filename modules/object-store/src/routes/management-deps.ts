@@ -17,7 +17,7 @@ export interface ManagementDeps {
   cursors: Cursors;
   /** Name of the engine that stores the bytes. */
   provider: string;
-  /** Host names that currently serve the bucket. */
+  /** Hostnames that currently serve the bucket. */
   customDomains: (bucket: Pick<BucketRecord, 'id' | 'workspaceUuid'>) => Promise<string[]>;
 }
 

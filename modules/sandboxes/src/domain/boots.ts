@@ -187,7 +187,7 @@ export class Boots {
     if (spec.startedAt === null) await this.#create(spec, signal, place);
     signal.throwIfAborted();
     await driver.start(spec, signal);
-    // A disk from the warm pool has files with its previous host name.
+    // A disk from the warm pool has files with its previous hostname.
     if (wasCreated) await driver.adjust?.(spec).catch(this.#logUnadjusted(spec.id));
     return driver.connect(spec.id, signal);
   }

@@ -342,7 +342,7 @@ export interface SandboxDriver {
   /** Connects to the helper of a running sandbox. */
   connect(id: string, signal: AbortSignal): Promise<HelperConnection>;
   /**
-   * Sets the limits and host name of a running sandbox that has not been used yet; everything else must match its
+   * Sets the limits and hostname of a running sandbox that has not been used yet; everything else must match its
    * start. Absent: not supported.
    */
   adjust?(spec: SandboxSpec): Promise<void>;

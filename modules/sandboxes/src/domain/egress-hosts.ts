@@ -23,7 +23,7 @@ const HOST = /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)+[a-z](
 const NOT_IN_A_HOST = /[\s/\\:@?#%[\]]/;
 
 /**
- * Normalizes a host name, or `*.` and a host name (all names below it, but not the name itself), to lower case and its
+ * Normalizes a hostname, or `*.` and a hostname (all names below it, but not the name itself), to lower case and its
  * ASCII form for DNS. Returns null for anything else, including addresses.
  */
 export function egressHost(given: string): string | null {

@@ -1,7 +1,7 @@
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 const ID_CHARACTERS = 26;
 
-/** `sbx_` and 26 characters of lower-case base32 (RFC 4648 alphabet): 130 random bits, safe in paths and host names. */
+/** `sbx_` and 26 characters of lower-case base32 (RFC 4648 alphabet): 130 random bits, safe in paths and hostnames. */
 export function newSandboxId(randomBytes: (sizeBytes: number) => Buffer): string {
   return `sbx_${characters(randomBytes(ID_CHARACTERS))}`;
 }
@@ -109,7 +109,7 @@ export function newName(randomBytes: (sizeBytes: number) => Buffer): string {
 export const NAME_PATTERN = '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$';
 
 /**
- * The sandbox's host name, derived from its name. RFC 1123 is stricter: lower case, no underscore, no dash at the end.
+ * The sandbox's hostname, derived from its name. RFC 1123 is stricter: lower case, no underscore, no dash at the end.
  */
 export function hostnameOf(name: string): string {
   return (

@@ -57,13 +57,13 @@ export class WarmPool {
 
   /**
    * Takes a sandbox that can be adjusted to the wish, or null. The caller owns it from then on, and either gives it
-   * back unchanged or discards it. The host name is null if none was requested.
+   * back unchanged or discards it. The hostname is null if none was requested.
    */
   take(wish: Omit<SandboxSpec, 'id' | 'hostname'> & { readonly hostname: string | null }): WarmSandbox | null {
     if (this.#imagePools.size === 0) return null;
     const imagePool = this.#imagePools.get(this.#options.imageName(wish.image) ?? '');
     if (imagePool === undefined || this.#stopped.signal.aborted) return null;
-    // With gVisor, limits and host name belong to its own kernel and cannot be set from outside.
+    // With gVisor, limits and hostname belong to its own kernel and cannot be set from outside.
     const adjustable = this.#options.driver.adjust !== undefined && wish.isolation === 'namespaces';
     const taken = imagePool.take((warm) => couldBecome(warm.spec, wish) && (adjustable || isAlready(warm.spec, wish)));
     this.#refill(REFILL_DELAY_MS);
@@ -184,7 +184,7 @@ export class WarmPool {
 type Wish = Omit<SandboxSpec, 'id' | 'hostname'> & { readonly hostname: string | null };
 
 /**
- * Limits and host name can be changed on a running sandbox; all other fields, including ones unknown here, must match.
+ * Limits and hostname can be changed on a running sandbox; all other fields, including ones unknown here, must match.
  */
 function couldBecome(spec: SandboxSpec, wish: Wish): boolean {
   const fixed = ({ image: _image, ...rest }: Omit<SandboxSpec, 'id' | 'hostname'>, disk: number): string => {

@@ -2,7 +2,7 @@ import { isSandboxId } from '../domain/identifiers.ts';
 
 const PREFIX = 'sbx_';
 
-/** E2B clients build host names from ids, where an underscore is not allowed: the prefix is left out. */
+/** E2B clients build hostnames from ids, where an underscore is not allowed: the prefix is left out. */
 export function toE2bId(sandboxId: string): string {
   return sandboxId.slice(PREFIX.length);
 }

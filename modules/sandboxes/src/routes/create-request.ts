@@ -172,7 +172,7 @@ export function egressFrom({
     denied.map((each, index) => {
       const range = egressRange(each);
       if (range !== null) return range;
-      const reason = 'is not an IPv4 address or range; host names can only be allowed';
+      const reason = 'is not an IPv4 address or range; hostnames can only be allowed';
       throw sandboxErrors.INVALID_FIELD({ details: { field: `egress_deny[${index}]`, reason } });
     }),
   );
@@ -183,7 +183,7 @@ export function egressTargets(given: readonly string[], field = 'egress_allow'):
   const targets = given.map((text, index) => {
     const target = egressTarget(text);
     if (target !== null) return target;
-    const reason = 'is not a host name, *. and a host name, or an IPv4 address or range';
+    const reason = 'is not a hostname, *. and a hostname, or an IPv4 address or range';
     throw sandboxErrors.INVALID_FIELD({ details: { field: `${field}[${index}]`, reason } });
   });
   return [...new Set(targets)];

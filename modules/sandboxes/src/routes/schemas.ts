@@ -40,7 +40,7 @@ export const egressRuleSchema = Type.Object(
   {
     host: Type.String({
       maxLength: 255,
-      description: 'Host name, such as api.example.com, or *.example.com for all names below it',
+      description: 'Hostname, such as api.example.com, or *.example.com for all names below it',
     }),
     header: Type.Optional(
       Type.String({

@@ -115,7 +115,7 @@ describe('secrets of E2B clients', () => {
     expect((await platform.call('GET', '/api/sandboxes')).body['count']).toBe(1);
   });
 
-  it('are not added to what is no host name, by unknown transformations, or for guests', async () => {
+  it('are not added to what is no hostname, by unknown transformations, or for guests', async () => {
     await Secret.create('key', 'first', options());
     const secret = Secret.fill('key');
     const put = (rules: unknown, caller = platform.owner) =>

@@ -45,7 +45,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(outside).not.toBe(other);
   });
 
-  it('sees only its own processes and host name', async () => {
+  it('sees only its own processes and hostname', async () => {
     const { stdout } = await shell('one', 'ls /proc | grep -c "^[0-9]"; hostname; tr "\\0" " " </proc/1/cmdline');
     const [processes, hostname, init] = stdout.split('\n');
     expect(Number(processes)).toBeLessThan(10);

@@ -85,7 +85,7 @@ describe('the warm pool', () => {
     expect(driver.sandboxes.get(created.body['id'])?.helper).not.toBeNull();
   });
 
-  it('renames a restarted sandbox, whose files have its previous host name', async () => {
+  it('renames a restarted sandbox, whose files have its previous hostname', async () => {
     await open();
     await filled(2);
     driver.adjust = async () => {

@@ -190,7 +190,7 @@ export interface ObjectStoreOperations {
         "domains": ({
           "hostname": string;
           "bucket": string;
-          /** Required target of the host name's CNAME record */
+          /** Required target of the hostname's CNAME record */
           "cname_target": string;
           "dns_hint": string;
           "url": string;
@@ -233,7 +233,7 @@ export interface ObjectStoreOperations {
       "data": {
         "hostname": string;
         "bucket": string;
-        /** Required target of the host name's CNAME record */
+        /** Required target of the hostname's CNAME record */
         "cname_target": string;
         "dns_hint": string;
         "url": string;
@@ -257,7 +257,7 @@ export interface ObjectStoreOperations {
       };
     };
   };
-  /** Replace the custom domains of a bucket with one host name */
+  /** Replace the custom domains of a bucket with one hostname */
   'PUT /buckets/{name}/custom-domain': {
     query: {
       "team_uuid"?: undefined | string;
@@ -274,7 +274,7 @@ export interface ObjectStoreOperations {
       "data": {
         "hostname": string;
         "bucket": string;
-        /** Required target of the host name's CNAME record */
+        /** Required target of the hostname's CNAME record */
         "cname_target": string;
         "dns_hint": string;
         "url": string;
@@ -1380,7 +1380,7 @@ export interface ObjectStoreOperations {
         "domains": ({
           "hostname": string;
           "bucket": string;
-          /** Required target of the host name's CNAME record */
+          /** Required target of the hostname's CNAME record */
           "cname_target": string;
           "dns_hint": string;
           "url": string;
@@ -1424,7 +1424,7 @@ export interface ObjectStoreOperations {
       "data": {
         "hostname": string;
         "bucket": string;
-        /** Required target of the host name's CNAME record */
+        /** Required target of the hostname's CNAME record */
         "cname_target": string;
         "dns_hint": string;
         "url": string;
@@ -1475,7 +1475,7 @@ export interface ObjectStoreOperations {
       "data": {
         "hostname": string;
         "bucket": string;
-        /** Required target of the host name's CNAME record */
+        /** Required target of the hostname's CNAME record */
         "cname_target": string;
         "dns_hint": string;
         "url": string;
@@ -1748,7 +1748,7 @@ export interface SandboxOperations {
         "egress_deny": (string)[];
         /** Secrets that are added to requests outside the sandbox */
         "egress_rules": ({
-          /** Host name, such as api.example.com, or *.example.com for all names below it */
+          /** Hostname, such as api.example.com, or *.example.com for all names below it */
           "host": string;
           /** Header to set; instead of query */
           "header"?: undefined | string;
@@ -1829,7 +1829,7 @@ export interface SandboxOperations {
       "egress_deny"?: undefined | (string)[];
       /** Secrets that are added to requests outside the sandbox */
       "egress_rules"?: undefined | ({
-        /** Host name, such as api.example.com, or *.example.com for all names below it */
+        /** Hostname, such as api.example.com, or *.example.com for all names below it */
         "host": string;
         /** Header to set; instead of query */
         "header"?: undefined | string;
@@ -1918,7 +1918,7 @@ export interface SandboxOperations {
       "egress_deny": (string)[];
       /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
-        /** Host name, such as api.example.com, or *.example.com for all names below it */
+        /** Hostname, such as api.example.com, or *.example.com for all names below it */
         "host": string;
         /** Header to set; instead of query */
         "header"?: undefined | string;
@@ -2015,7 +2015,7 @@ export interface SandboxOperations {
       "egress_deny": (string)[];
       /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
-        /** Host name, such as api.example.com, or *.example.com for all names below it */
+        /** Hostname, such as api.example.com, or *.example.com for all names below it */
         "host": string;
         /** Header to set; instead of query */
         "header"?: undefined | string;
@@ -2113,7 +2113,7 @@ export interface SandboxOperations {
       "egress_deny": (string)[];
       /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
-        /** Host name, such as api.example.com, or *.example.com for all names below it */
+        /** Hostname, such as api.example.com, or *.example.com for all names below it */
         "host": string;
         /** Header to set; instead of query */
         "header"?: undefined | string;
@@ -2231,7 +2231,7 @@ export interface SandboxOperations {
       "egress_deny": (string)[];
       /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
-        /** Host name, such as api.example.com, or *.example.com for all names below it */
+        /** Hostname, such as api.example.com, or *.example.com for all names below it */
         "host": string;
         /** Header to set; instead of query */
         "header"?: undefined | string;
@@ -2284,7 +2284,7 @@ export interface SandboxOperations {
     body: {
       /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
-        /** Host name, such as api.example.com, or *.example.com for all names below it */
+        /** Hostname, such as api.example.com, or *.example.com for all names below it */
         "host": string;
         /** Header to set; instead of query */
         "header"?: undefined | string;
@@ -2342,7 +2342,7 @@ export interface SandboxOperations {
       "egress_deny": (string)[];
       /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
-        /** Host name, such as api.example.com, or *.example.com for all names below it */
+        /** Hostname, such as api.example.com, or *.example.com for all names below it */
         "host": string;
         /** Header to set; instead of query */
         "header"?: undefined | string;
@@ -2713,7 +2713,7 @@ export interface SandboxOperations {
         "egress_deny": (string)[];
         /** Secrets that are added to requests outside the sandbox */
         "egress_rules": ({
-          /** Host name, such as api.example.com, or *.example.com for all names below it */
+          /** Hostname, such as api.example.com, or *.example.com for all names below it */
           "host": string;
           /** Header to set; instead of query */
           "header"?: undefined | string;
@@ -2847,7 +2847,7 @@ export interface SandboxOperations {
       "egress_deny": (string)[];
       /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
-        /** Host name, such as api.example.com, or *.example.com for all names below it */
+        /** Hostname, such as api.example.com, or *.example.com for all names below it */
         "host": string;
         /** Header to set; instead of query */
         "header"?: undefined | string;
@@ -3057,7 +3057,7 @@ export interface SandboxOperations {
       "egress_deny": (string)[];
       /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
-        /** Host name, such as api.example.com, or *.example.com for all names below it */
+        /** Hostname, such as api.example.com, or *.example.com for all names below it */
         "host": string;
         /** Header to set; instead of query */
         "header"?: undefined | string;
@@ -3181,7 +3181,7 @@ export interface SandboxOperations {
       "egress_deny": (string)[];
       /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
-        /** Host name, such as api.example.com, or *.example.com for all names below it */
+        /** Hostname, such as api.example.com, or *.example.com for all names below it */
         "host": string;
         /** Header to set; instead of query */
         "header"?: undefined | string;
@@ -3276,7 +3276,7 @@ export interface SandboxOperations {
       "egress_deny": (string)[];
       /** Secrets that are added to requests outside the sandbox */
       "egress_rules": ({
-        /** Host name, such as api.example.com, or *.example.com for all names below it */
+        /** Hostname, such as api.example.com, or *.example.com for all names below it */
         "host": string;
         /** Header to set; instead of query */
         "header"?: undefined | string;

@@ -10,7 +10,7 @@ export type NewAccessKey = BodyOf<'POST /keys'>;
 /** A new access key. The secret is in this response only. */
 export type CreatedAccessKey = AnswerOf<'POST /keys'>;
 
-/** A host name that serves a bucket. */
+/** A hostname that serves a bucket. */
 export type CustomDomain = AnswerOf<'GET /domains'>['domains'][number];
 /** Verification state of a custom domain. */
 export type DomainStatus = CustomDomain['status'];

@@ -3,7 +3,7 @@ import type { Tone } from '../../ui/badge.tsx';
 import { formatBytes } from '../../ui/format-bytes.ts';
 import { formatCount } from '../../ui/format-number.ts';
 
-/** The host name, which people know, or else the id. */
+/** The hostname, which people know, or else the id. */
 export function nodeName({ id, replica }: Pick<PlatformNode, 'id' | 'replica'>): string {
   return replica?.host ?? id;
 }

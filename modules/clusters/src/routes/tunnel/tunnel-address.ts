@@ -28,7 +28,7 @@ const TEAM_HEADER = 'x-team-uuid';
 const HOST_PREFIX = 'tunnel-';
 /** `cls-` and twelve characters. */
 const CLUSTER_ID_LENGTH = 16;
-/** A host name label has at most 63 characters (RFC 1035, section 2.3.4). */
+/** A hostname label has at most 63 characters (RFC 1035, section 2.3.4). */
 const MAX_SERVICE_LABEL = 63 - HOST_PREFIX.length - CLUSTER_ID_LENGTH - 1;
 const HASH_LENGTH = 10;
 

@@ -22,7 +22,7 @@ const DEFAULT_MAX_AGE_MS = 500;
 const MOST_KEPT = 4_096;
 
 /**
- * Finds the bucket that a host name serves. Removals in this process take effect at once, others within the maximum
+ * Finds the bucket that a hostname serves. Removals in this process take effect at once, others within the maximum
  * age.
  */
 export class DomainDirectory {

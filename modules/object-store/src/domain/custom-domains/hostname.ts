@@ -6,7 +6,7 @@ const LABEL = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const NOT_IN_A_NAME = /[\s/:@?#*\\%[\]]/;
 
 /**
- * Normalizes a host name: lower case, A-labels (RFC 5890), no trailing dot. Throws `InvalidHostname` for wildcards,
+ * Normalizes a hostname: lower case, A-labels (RFC 5890), no trailing dot. Throws `InvalidHostname` for wildcards,
  * addresses, single labels, and names at or below one of `ownSuffixes`.
  */
 export function normalizeHostname(input: string, ownSuffixes: readonly string[]): string {
@@ -24,7 +24,7 @@ export function isBelow(name: string, suffixes: readonly string[]): boolean {
   return suffixes.some((suffix) => name === suffix || name.endsWith(`.${suffix}`));
 }
 
-/** The name in a request or TLS handshake, for lookups. Null if it cannot be a host name; not validated further. */
+/** The name in a request or TLS handshake, for lookups. Null if it cannot be a hostname; not validated further. */
 export function parseHostname(hostHeader: string): string | null {
   const name = hostHeader.replace(/:\d*$/, '').replace(/\.$/, '').toLowerCase();
   return name.length > 253 || !name.split('.').every((label) => LABEL.test(label)) ? null : name;

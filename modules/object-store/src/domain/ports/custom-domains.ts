@@ -164,7 +164,7 @@ export interface DomainQueries {
     after: string;
     limit: number;
   }): Promise<readonly DomainRecord[]>;
-  /** The bucket that a host name currently serves, if any. */
+  /** The bucket that a hostname currently serves, if any. */
   findServedBucket(input: { hostname: string; nowMs: number }): Promise<BucketRecord | null>;
   /** The certificate of a name that is currently served. */
   findCertificate(input: { hostname: string; nowMs: number }): Promise<StoredCertificate | null>;

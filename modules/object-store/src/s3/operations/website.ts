@@ -116,7 +116,7 @@ function readTarget(element: XmlElement): Partial<WebsiteTarget> {
   const hostName = childText(element, 'HostName');
   const protocol = childText(element, 'Protocol');
   if (hostName !== undefined && !/^[A-Za-z0-9.-]{1,253}(:\d{1,5})?$/.test(hostName)) {
-    throw invalid('The host name is not well formed');
+    throw invalid('The hostname is not well formed');
   }
   if (protocol !== undefined && protocol !== 'http' && protocol !== 'https') {
     throw invalid(

@@ -7,7 +7,7 @@ const VALUE_MARK = '{value}';
 
 /** Adds a secret to requests of a sandbox to a host, outside of the sandbox. */
 export interface EgressRule {
-  /** Host name, or `*.` and a host name for all names below it, as returned by `egressHost`. */
+  /** Hostname, or `*.` and a hostname for all names below it, as returned by `egressHost`. */
   readonly host: string;
   /** Name of the header to set, in lower case; null if the secret is a query parameter. */
   readonly header: string | null;
@@ -57,7 +57,7 @@ export interface EgressRuleFault {
 /** Checks and normalizes a rule, whose fields have the lengths and characters of the schema. */
 export function parseEgressRule(given: GivenEgressRule): EgressRule | EgressRuleFault {
   const host = egressHost(given.host);
-  if (host === null) return { field: 'host', reason: 'is not a host name, or *. and a host name' };
+  if (host === null) return { field: 'host', reason: 'is not a hostname, or *. and a hostname' };
   const header = given.header?.toLowerCase() ?? null;
   const query = given.query ?? null;
   if ((header === null) === (query === null))

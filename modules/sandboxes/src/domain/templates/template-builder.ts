@@ -109,7 +109,7 @@ export class TemplateBuilder {
         cancelTimer = clock.setTimer(late, limitMs);
         run.endsAtMs = clock.nowMs() + limitMs;
         const result = await run.run();
-        log.write(`Built in ${result.outcome.steps} steps, ${result.outcome.cachedSteps} of them from the cache`);
+        log.write(`Built; steps: ${result.outcome.steps}, from the cache: ${result.outcome.cachedSteps}`);
         await log.flush();
         await repository.finishBuild(build.id, result, clock.now().toISOString());
         context.archives?.wake();

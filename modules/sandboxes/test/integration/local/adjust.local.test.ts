@@ -35,7 +35,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await subject.dispose();
   });
 
-  it('sets the host name, including in the files that contain it', async () => {
+  it('sets the hostname, including in the files that contain it', async () => {
     expect(await shown('hostname; cat /etc/hostname; grep 127.0.1.1 /etc/hosts')).toBe(
       'chosen\nchosen\n127.0.1.1 chosen',
     );
@@ -51,7 +51,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(limits).toEqual([256 * 1024 * 1024, 32, 64 * 1024 * 1024, 200]);
   });
 
-  it('does not follow symlinks of the image when it writes the host name', async () => {
+  it('does not follow symlinks of the image when it writes the hostname', async () => {
     await shown('mv /etc/hostname /etc/real; ln -s /etc/real /etc/hostname');
     await expect(subject.driver.adjust(after)).rejects.toMatchObject({ code: 'RUNTIME_FAILED' });
     expect(await shown('cat /etc/real')).toBe('chosen');

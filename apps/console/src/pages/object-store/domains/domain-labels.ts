@@ -46,7 +46,7 @@ function describeDns(status: string, observed: string | null, target: string): s
   }
 }
 
-/** The last observed DNS record of the host name. */
+/** The last observed DNS record of the hostname. */
 export function parseDns({ dns }: CustomDomain): { status: string; observed: string | null } {
   const observed = dns?.observed;
   const text = Array.isArray(observed) ? observed.join(', ') : typeof observed === 'string' ? observed : null;

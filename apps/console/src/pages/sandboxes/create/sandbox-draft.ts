@@ -9,7 +9,7 @@ export interface SandboxDraft {
   diskMb: string;
   pids: string;
   network: 'default' | 'egress' | 'none';
-  /** Host names, one per line. */
+  /** Hostnames, one per line. */
   egressAllow: string;
   environment: string;
   labels: string;

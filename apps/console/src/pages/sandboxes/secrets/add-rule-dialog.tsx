@@ -104,7 +104,7 @@ function HostField({ hostRef }: Pick<AddRuleFormProps, 'hostRef'>) {
       autoComplete="off"
       spellCheck={false}
       placeholder="api.openai.com"
-      hint="A host name, or *. and a host name for all names below it."
+      hint="A hostname, or *. and a hostname for all names below it."
     />
   );
 }

@@ -1,7 +1,7 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { EgressAuthority } from '../../../../domain/egress-rules/egress-rule.ts';
 
-/** Issues a certificate for a host name, in PEM. */
+/** Issues a certificate for a hostname, in PEM. */
 export type IssueCertificate = (authority: EgressAuthority, host: string) => Promise<EgressAuthority>;
 
 const MAX_HOSTS = 64;

@@ -195,7 +195,7 @@ function serverNameOf(socket: TLSSocket): string | null {
   return typeof servername === 'string' ? hostOf(servername) : null;
 }
 
-/** A host name, normalized; null for anything else. */
+/** A hostname, normalized; null for anything else. */
 function hostOf(name: string): string | null {
   return name.startsWith('*') ? null : egressHost(name);
 }
