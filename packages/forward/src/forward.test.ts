@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { request as sendRequest, type IncomingMessage } from 'node:http';
+import { request as sendRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { createGrantedAccess } from '@svc/access';
@@ -50,6 +50,15 @@ async function upgrade(path: string): Promise<{ response: IncomingMessage; socke
   });
 }
 
+/** Sends half of a small body. */
+function startBody(): ClientRequest {
+  const headers = { ...caller.headers, 'content-length': '10' };
+  const outgoing = sendRequest(`${asked.url}/things/1`, { method: 'PUT', headers });
+  outgoing.on('error', () => undefined); // tests cut it
+  outgoing.write('half');
+  return outgoing;
+}
+
 describe('a request for what another replica holds', () => {
   it('is answered by that replica, which sees the client as the first one does', async () => {
     const answer = await call('/things/1', { headers: { 'x-request-id': 'asked-by-client' } });
@@ -76,14 +85,28 @@ describe('a request for what another replica holds', () => {
       const answer = await call('/things/1', { method: 'PUT', body });
       expect(Buffer.from(await answer.arrayBuffer()).equals(body)).toBe(true);
     }
-    const headers = { ...caller.headers, 'content-length': '10' };
-    const outgoing = sendRequest(`${asked.url}/things/1`, { method: 'PUT', headers });
-    outgoing.on('error', () => undefined); // it is cut below
-    outgoing.write('half');
+    const outgoing = startBody();
     await waitFor(() => asked.forwarder.open === 1);
     expect(owner.rights.size).toBe(0);
     outgoing.destroy();
     await waitFor(() => asked.forwarder.open === 0);
+  });
+
+  it('gives its place back when its client left before it had one', async () => {
+    const found = Promise.withResolvers<void>();
+    const asking = Promise.withResolvers<void>();
+    installation.beforeFind = () => {
+      asking.resolve();
+      return found.promise;
+    };
+    const outgoing = startBody();
+    await asking.promise;
+    outgoing.destroy();
+    await waitFor(() => asked.rights.size === 0);
+    found.resolve();
+    installation.beforeFind = async () => undefined;
+    await (await call('/things/1')).text(); // goes through after it
+    expect(asked.forwarder.open).toBe(0);
   });
 
   it('is answered in whole to a client that reads late, and next to others', async () => {

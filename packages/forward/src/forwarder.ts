@@ -151,7 +151,7 @@ export class Forwarder implements Forwarding {
     const agent = this.#agentFor(peer);
     const leave = this.#enter(forwarded);
     begin?.();
-    const body = hasSmallBody(request) ? await readSmallBody(request) : undefined;
+    const body = hasSmallBody(request) ? await readSmallBody(request, response) : undefined;
     if (body === null || response.destroyed) return leave(); // the client left meanwhile
     keepOpen(request.socket); // the owner bounds idle time
     try {

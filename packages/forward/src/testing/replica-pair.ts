@@ -39,6 +39,8 @@ export interface Installation {
   readonly authority: TestAuthority;
   readonly hopKey: KeyObject;
   owner: (self: string) => Owner;
+  /** Awaited before `owner` is asked. */
+  beforeFind: () => Promise<void>;
   live: Peer[];
   /** Added to the clock of the replicas by name. */
   readonly aheadMs: Map<string, number>;
@@ -52,6 +54,7 @@ export async function createInstallation(): Promise<Installation> {
     authority: await createTestAuthority(),
     hopKey: createSecretKey(randomBytes(32)),
     owner: () => 'here',
+    beforeFind: async () => undefined,
     live: [],
     aheadMs: new Map(),
   };
@@ -80,7 +83,12 @@ export async function startReplica(name: string, installation: Installation): Pr
   const forwarder = new Forwarder({
     self: name,
     identity,
-    owners: { find: async () => installation.owner(name) },
+    owners: {
+      find: async () => {
+        await installation.beforeFind();
+        return installation.owner(name);
+      },
+    },
     livePeers: async () => installation.live,
     nowMs: () => Date.now() + (installation.aheadMs.get(name) ?? 0),
     onError: (error) => log.error({ err: error }, 'live replicas'),

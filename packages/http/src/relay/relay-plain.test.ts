@@ -47,7 +47,7 @@ beforeEach(async () => {
     const headers = ['Host', 'backend', 'X-Plain', String(isPlain(request))];
     const length = request.headers['content-length'];
     if (length !== undefined) headers.push('Content-Length', length);
-    const body = hasSmallBody(request) ? await readSmallBody(request) : undefined;
+    const body = hasSmallBody(request) ? await readSmallBody(request, response) : undefined;
     if (body === null) return;
     await relayPlain(request, response, { connections, path: request.url ?? '/', headers, timeoutMs }, body);
   };
@@ -151,6 +151,39 @@ describe('relayPlain', () => {
     expect(fault).toBeInstanceOf(Error);
     expect(received).toEqual(['{"a":1}', '{"b":2}', '{"c":3}']);
     expect(connectionCount).toBe(1);
+  });
+
+  it('reads no further body of a request that was answered meanwhile, or whose client left before', async () => {
+    const read = new Map<string, PromiseWithResolvers<Buffer | null>>();
+    const server = createServer((request, response) => {
+      const begin = (): void => read.get(request.url ?? '')?.resolve(readSmallBody(request, response));
+      if (request.url === '/answered') {
+        begin();
+        response.writeHead(401, { connection: 'close' }).end();
+      } else {
+        response.once('close', begin);
+        request.socket.destroy();
+      }
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    for (const path of ['/answered', '/left']) {
+      const done = Promise.withResolvers<Buffer | null>();
+      read.set(path, done);
+      const headers = { 'content-length': '10' };
+      const outgoing = sendRequest({
+        port: portOf(server),
+        host: '127.0.0.1',
+        path,
+        method: 'POST',
+        headers,
+        agent: false,
+      });
+      outgoing.on('error', () => undefined);
+      outgoing.write('half');
+      expect(await done.promise).toBeNull();
+      outgoing.destroy();
+    }
+    await new Promise((done) => server.close(done));
   });
 
   it('passes chunks, trailers and interim answers, and needs no body after HEAD', async () => {

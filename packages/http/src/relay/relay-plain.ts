@@ -32,14 +32,21 @@ function isOrdinary({ headers }: IncomingMessage): boolean {
   return headers.expect === undefined && headers.upgrade === undefined;
 }
 
-/** Reads a small body whole. Null if the client left before its end. */
-export function readSmallBody(request: IncomingMessage): Promise<Buffer | null> {
+/**
+ * Reads a small body whole, as `hasSmallBody` announced it. Null if the response ended before it was there: the client left, or was
+ * answered meanwhile. The response says so in any case; the request emits nothing if it was destroyed before, nor if it was answered.
+ */
+export function readSmallBody(request: IncomingMessage, response: ServerResponse): Promise<Buffer | null> {
+  // One buffer, since a body that comes byte by byte would take hundreds of bytes for each piece.
+  const body = Buffer.allocUnsafe(Number(request.headers['content-length']));
+  let length = 0;
   return new Promise((resolve) => {
-    const pieces: Buffer[] = [];
-    request.on('data', (piece: Buffer) => pieces.push(piece));
-    request.once('end', () => resolve(Buffer.concat(pieces)));
+    whenClosed(response, () => resolve(null));
+    request.on('data', (piece: Buffer) => {
+      length += piece.copy(body, length);
+    });
+    request.once('end', () => resolve(body.subarray(0, length)));
     request.once('error', () => resolve(null));
-    request.once('close', () => resolve(null)); // after `end`, without effect
   });
 }
 
