@@ -23,6 +23,7 @@ it('drops what `Connection` names, but neither the length of the body nor the ho
 it('keeps the token of the data plane from the program, but not a token of its own', () => {
   const token = `svc_sba_${'a'.repeat(26)}-${'B'.repeat(43)}`;
   expect(toProgram({ 'x-access-token': token })['x-access-token']).toBeUndefined();
+  expect(toProgram({ 'x-access-token': `a, ${token}` })['x-access-token']).toBeUndefined();
   expect(toProgram({ 'x-access-token': 'its-own' })['x-access-token']).toBe('its-own');
 });
 

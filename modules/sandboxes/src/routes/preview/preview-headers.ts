@@ -23,9 +23,10 @@ export const TRAFFIC_TOKEN = 'e2b-traffic-access-token';
 const FORWARDED_TOO = [TRAFFIC_TOKEN, 'x-forwarded-proto', 'x-forwarded-prefix', 'x-forwarded-server', 'x-csrf-token'];
 /**
  * E2B clients send the token of the data plane to every port. A program inside must not get it; a header of the same name
- * that the program itself defines is left alone.
+ * that the program itself defines is left alone. Headers of one name arrive joined by commas.
  */
-const isSandboxToken = (value: unknown): boolean => typeof value === 'string' && SANDBOX_TOKEN.test(value.trim());
+const hasSandboxToken = (value: unknown): boolean =>
+  typeof value === 'string' && value.split(',').some((each) => SANDBOX_TOKEN.test(each.trim()));
 /** These headers affect more than one origin, or how the browser reaches the platform. */
 const NOT_A_SANDBOXS_TO_SAY = ['alt-svc', 'clear-site-data', 'strict-transport-security', 'public-key-pins'];
 
@@ -42,7 +43,7 @@ export function requestHeaders(given: IncomingHttpHeaders, facts: RequestFacts):
   const { place, remoteAddress, scheme } = facts;
   const headers = without(given, [...FORWARDED, ...FORWARDED_TOO]);
   if (facts.dropAuthorization) delete headers['authorization'];
-  if (isSandboxToken(headers['x-access-token'])) delete headers['x-access-token'];
+  if (hasSandboxToken(headers['x-access-token'])) delete headers['x-access-token'];
   const cookie = place.kind === 'path' ? null : foreignCookies(given.cookie);
   if (cookie === null) delete headers['cookie'];
   else headers['cookie'] = cookie;
