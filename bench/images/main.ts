@@ -40,7 +40,7 @@ const measures: Record<string, { measured(): Promise<unknown>; after?(): Promise
       add('of that: the pull alone', pulled?.duration_ms ?? 0);
     },
   },
-  'svc images list (what starting it costs)': { measured: () => svc('list') },
+  'svc images ls (what starting it costs)': { measured: () => svc('ls') },
   'skopeo copy + umoci unpack': {
     async measured() {
       const layout = join(work, 'layout');

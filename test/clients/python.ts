@@ -31,7 +31,8 @@ export async function ensurePython(requirements: URL, env: NodeJS.ProcessEnv = p
   await rm(folder, { recursive: true, force: true }); // left by an interrupted run
   await mkdir(dirname(folder), { recursive: true });
   await runCommand(SYSTEM_PYTHON, ['-m', 'venv', folder]);
-  const flags = ['--quiet', '--disable-pip-version-check', '--require-hashes', '--no-deps'];
+  // Most modules are never imported, so none is compiled ahead.
+  const flags = ['--quiet', '--disable-pip-version-check', '--require-hashes', '--no-deps', '--no-compile'];
   const install = ['-m', 'pip', 'install', ...flags, '--requirement', file];
   await runCommand(python, install, { env });
   await writeFile(complete, '');

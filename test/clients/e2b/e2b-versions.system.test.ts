@@ -19,6 +19,7 @@ const PYPI_VOLUME_VERSIONS = ['2.30.0', '2.45.1', '2.63.0'];
 const JAVASCRIPT = fileURLToPath(new URL('smoke.mjs', import.meta.url));
 const PYTHON = fileURLToPath(new URL('smoke.py', import.meta.url));
 const VOLUME_JAVASCRIPT = fileURLToPath(new URL('volume.mjs', import.meta.url));
+const OPENAI_AGENTS = fileURLToPath(new URL('openai-agents.py', import.meta.url));
 const VOLUME_PYTHON = fileURLToPath(new URL('volume.py', import.meta.url));
 
 describeRequiring(['root', 'linux', 'python-venv'], 'published versions of the E2B SDKs', () => {
@@ -62,5 +63,11 @@ describeRequiring(['root', 'linux', 'python-venv'], 'published versions of the E
     const python = await ensurePython(new URL(`pypi/e2b-${version}.txt`, import.meta.url));
     const { stdout } = await runCommand(python, [VOLUME_PYTHON], { env });
     expect(stdout.match(/^destroys$/gm)).toHaveLength(2);
+  });
+
+  it('serve the E2B provider of the OpenAI Agents SDK', async () => {
+    const python = await ensurePython(new URL('pypi/openai-agents-0.24.0.txt', import.meta.url));
+    const { stdout } = await runCommand(python, [OPENAI_AGENTS], { env });
+    expect(stdout).toBe('works\nlives\nlives\n');
   });
 });

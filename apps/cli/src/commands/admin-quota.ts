@@ -15,7 +15,7 @@ interface QuotaFlags {
 /** `svc admin quota …`: sets limits; a running platform applies them within a second. */
 export function registerAdminQuota(admin: Command): void {
   const quota = admin.command('quota').description('Manage quota limits of workspaces and owners');
-  addOptions(quota.command('list'))
+  addOptions(quota.command('ls'))
     .description('List the limits of a workspace or an owner, or all limits that are set')
     .option('--json', 'Print JSON')
     .action(async (flags: QuotaFlags) => {

@@ -49,4 +49,14 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
 export async function registerCommands(program: Command, name: string | undefined): Promise<void> {
   const named = Object.entries(COMMANDS).filter(([each]) => each === name);
   for (const [, load] of named.length > 0 ? named : Object.entries(COMMANDS)) (await load())(program);
+  for (const command of program.commands) addAliases(command);
+}
+
+/** The words by which other programs know these commands. */
+const ALIASES: Readonly<Record<string, string>> = { ls: 'list', rm: 'remove' };
+
+function addAliases(command: Command): void {
+  const alias = ALIASES[command.name()];
+  if (alias !== undefined) command.alias(alias);
+  for (const child of command.commands) addAliases(child);
 }

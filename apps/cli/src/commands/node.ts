@@ -24,7 +24,7 @@ export function registerNodeCommand(program: Command): void {
 }
 
 function registerList(parent: Command): void {
-  addConnectionOptions(parent.command('list').alias('ls'))
+  addConnectionOptions(parent.command('ls'))
     .description('List replicas and sandbox nodes (* marks the one you are connected to)')
     .action((flags: ConnectionFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {
@@ -38,7 +38,7 @@ function registerList(parent: Command): void {
 function registerDrain(parent: Command): void {
   addConnectionOptions(parent.command('drain'))
     .description('Drain a node: stop its sandboxes after a notice and start no new ones')
-    .argument('<node>', 'Node ID or hostname; see svc node list')
+    .argument('<node>', 'Node ID or hostname; see svc node ls')
     .option('--wait', 'Wait until all of its sandboxes have stopped')
     .option('--timeout <time>', 'Timeout of --wait', DEFAULT_TIMEOUT)
     .action((name: string, flags: DrainFlags) =>
@@ -55,7 +55,7 @@ function registerDrain(parent: Command): void {
 function registerUndrain(parent: Command): void {
   addConnectionOptions(parent.command('undrain'))
     .description('End a drain; stopped sandboxes are not restarted')
-    .argument('<node>', 'Node ID or hostname; see svc node list')
+    .argument('<node>', 'Node ID or hostname; see svc node ls')
     .action((name: string, flags: ConnectionFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {
         const { svc } = await connect();

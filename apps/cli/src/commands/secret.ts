@@ -35,7 +35,7 @@ function registerSet(parent: Command): void {
 }
 
 function registerList(parent: Command): void {
-  addConnectionOptions(parent.command('ls').alias('list'))
+  addConnectionOptions(parent.command('ls'))
     .description('List secrets, without their values')
     .action((flags: ConnectionFlags) =>
       withSandboxes(flags, async ({ sandboxes, output, signal }) => {

@@ -44,7 +44,7 @@ function registerAdd(parent: Command): void {
 }
 
 function registerList(parent: Command): void {
-  addConnectionOptions(parent.command('ls').alias('list'))
+  addConnectionOptions(parent.command('ls'))
     .description('List your SSH keys')
     .action((flags: ConnectionFlags) =>
       withSession(flags, async ({ target, output, signal }) => {

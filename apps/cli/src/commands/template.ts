@@ -18,7 +18,7 @@ export function registerTemplateCommand(program: Command): void {
 }
 
 function registerList(parent: Command): void {
-  addConnectionOptions(parent.command('ls').alias('list'))
+  addConnectionOptions(parent.command('ls'))
     .description('List templates with their tags and newest build')
     .action((flags: ConnectionFlags) =>
       withSandboxes(flags, async ({ sandboxes, output, signal }) => {

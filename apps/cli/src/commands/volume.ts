@@ -41,7 +41,7 @@ function registerCreate(parent: Command): void {
 }
 
 function registerList(parent: Command): void {
-  addConnectionOptions(parent.command('ls').alias('list'))
+  addConnectionOptions(parent.command('ls'))
     .description('List volumes and the sandboxes that mount them')
     .action((flags: ConnectionFlags) =>
       withSandboxes(flags, async ({ sandboxes, output, signal }) => {

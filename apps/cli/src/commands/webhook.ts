@@ -44,7 +44,7 @@ function registerCreate(parent: Command): void {
 }
 
 function registerList(parent: Command): void {
-  addConnectionOptions(parent.command('ls').alias('list'))
+  addConnectionOptions(parent.command('ls'))
     .description('List webhooks, without their secrets')
     .action((flags: ConnectionFlags) =>
       withSandboxes(flags, async ({ sandboxes, output, signal }) => {

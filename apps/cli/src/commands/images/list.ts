@@ -2,10 +2,9 @@ import type { Command } from 'commander';
 import { renderBytes } from '../../client/output.ts';
 import { imagesCommand, withImages, type ImagesFlags } from './with-images.ts';
 
-/** `svc images list` */
+/** `svc images ls` */
 export function registerImagesList(images: Command): void {
-  imagesCommand(images, 'list', 'List images on this machine')
-    .alias('ls')
+  imagesCommand(images, 'ls', 'List images on this machine')
     .option('--all', 'Include catalog images that are not on this machine')
     .action((flags: ImagesFlags & { all?: boolean }) =>
       withImages(flags, async ({ catalog, list }, output) => {
