@@ -75,7 +75,7 @@ export class SnapshotArchives {
     this.streamed = new StreamedSnapshots({
       ...deps,
       repository: deps.streamedRepository,
-      drop: (id) => this.#drop(id),
+      discard: (id) => this.#discard(id),
     });
     this.#loop = new BackgroundLoop({
       run: (signal) => this.#run(signal),
@@ -166,7 +166,7 @@ export class SnapshotArchives {
   async #run(signal: AbortSignal): Promise<void> {
     const { repository, node, clock, driver, isShared } = this.#deps;
     // Only streams are being written now: the others are what a crash or a failure left.
-    for (const id of await repository.unfinished(node)) if (!this.streamed.isWriting(id)) await this.#drop(id);
+    for (const id of await repository.unfinished(node)) if (!this.streamed.isWriting(id)) await this.#discard(id);
     if (clock.nowMs() >= this.#nextSweepAtMs) {
       this.#nextSweepAtMs = clock.nowMs() + SWEEP_EVERY_MS;
       await this.sweep();
@@ -213,7 +213,12 @@ export class SnapshotArchives {
     await blobs.sweepUnsealed(UNSEALED_FOR_MS);
   }
 
-  /** First the bytes: a crash in between repeats it. */
+  /** Removes an archive unless it is complete, which only the record tells: it may have become so a moment ago. */
+  async #discard(id: string): Promise<void> {
+    if (await this.#deps.repository.markRemoved(id)) await this.#drop(id);
+  }
+
+  /** Removes an archive that is marked as removed. First the bytes: a crash in between repeats it. */
   async #drop(id: string): Promise<void> {
     await this.#deps.blobs.remove(id);
     await this.#deps.repository.forget(id);
@@ -310,11 +315,11 @@ export class SnapshotArchives {
       const sizeBytes = await storeArchive(blobs, id, sealed, signal);
       const outcome = await repository.finish(archive, { sizeBytes, unpackedBytes });
       if (outcome === null) return sizeBytes;
-      await this.#drop(id);
+      await this.#discard(id);
       if (outcome === 'base_gone') throw new Error('what the archive is based on was removed meanwhile');
       return null;
     } catch (error) {
-      await this.#drop(id);
+      await this.#discard(id);
       throw error;
     }
   }

@@ -72,7 +72,7 @@ describe('streamed snapshots', () => {
       clock,
       random: systemRandom,
       log: createLogger({ name: 'test', level: 'silent' }),
-      drop: async () => undefined,
+      discard: async () => undefined,
     });
   });
 

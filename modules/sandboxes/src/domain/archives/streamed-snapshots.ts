@@ -51,8 +51,8 @@ export interface StreamedSnapshotsDeps {
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly random: Random;
   readonly log: Logger;
-  /** Removes an archive that does not count. */
-  readonly drop: (id: string) => Promise<void>;
+  /** Removes an archive unless it is complete. */
+  readonly discard: (id: string) => Promise<void>;
 }
 
 /**
@@ -83,7 +83,7 @@ export class StreamedSnapshots {
     state: FinishedState,
     isContended: () => boolean,
   ): Promise<Snapshot> {
-    const { blobs, isOnDisk, disk, repository, sealer, quotaLimits, node, random, log, drop } = this.#deps;
+    const { blobs, isOnDisk, disk, repository, sealer, quotaLimits, node, random, log, discard } = this.#deps;
     const { id: snapshotId, sandboxId, workspaceUuid } = snapshot;
     const measuredBytes = await driver.sizeBytes(sandboxId);
     const maxBytes = Math.min(MAX_ROOT_BYTES, Math.ceil(measuredBytes * GROWTH) + GROWTH_BYTES);
@@ -111,7 +111,7 @@ export class StreamedSnapshots {
       return made;
     } catch (error) {
       // The rows stay if this fails, and the next start or check of this node removes them.
-      const undone = [drop(id), ...(state === 'ready' ? [this.fail(snapshot, messageOf(error))] : [])];
+      const undone = [discard(id), ...(state === 'ready' ? [this.fail(snapshot, messageOf(error))] : [])];
       for (const outcome of await Promise.allSettled(undone)) {
         if (outcome.status === 'rejected') log.warn({ err: outcome.reason, archive: id }, 'a failed snapshot is left');
       }

@@ -1,0 +1,100 @@
+import { join } from 'node:path';
+import { migrations } from '@svc/migrations';
+import { describeDialects, fakeAccess, temporaryFolder, waitFor, type TemporaryFolder } from '@svc/testing';
+import type { Kysely } from 'kysely';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { SandboxTables } from '../../src/store/tables.ts';
+import { FakeClusters } from '../support/fake-clusters.ts';
+import { chunksOf, FakeDriver } from '../support/fake-driver.ts';
+import { FakePods } from '../support/fake-pods.ts';
+import { FolderBlobs } from '../support/folder-blobs.ts';
+import { startPlatform, type TestPlatform } from '../support/platform.ts';
+
+const LEFT_BY_A_CRASH = '0'.repeat(32);
+
+/** One node, whose database or storage is away at the wrong moment. */
+describeDialects<unknown>('snapshots in connected clusters, when something fails', migrations, (database) => {
+  let folder: TemporaryFolder;
+  let pods: FakePods;
+  let own: FakeDriver;
+  let blobs: FolderBlobs;
+  let platform: TestPlatform;
+
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+    blobs = new FolderBlobs(join(folder.path, 'blobs'));
+    pods = new FakePods();
+    own = new FakeDriver();
+    const clusters = new FakeClusters(pods);
+    platform = await startPlatform({
+      driver: own,
+      node: 'a',
+      access: fakeAccess(),
+      database: database(),
+      clusters: clusters.on('a'),
+      archives: blobs,
+      publicUrl: 'https://platform.example.com', // from which their nodes pull images
+    });
+    clusters.dial(clusters.add(platform.owner.workspaceUuid, 'home'), 'a');
+    await waitFor(() => clusters.opened.length === 1);
+  });
+  afterEach(async () => {
+    await platform.dispose();
+    for (const driver of [pods, own]) await driver.dispose();
+    await folder.remove();
+  });
+
+  const kysely = (): Kysely<SandboxTables> => database().kysely; // migrated with every module's tables
+  const create = async (fields: object) => {
+    const made = await platform.call('POST', '/api/sandboxes?wait_ms=10000', { body: { cluster: 'home', ...fields } });
+    expect(made.status).toBe(201);
+    return made.body;
+  };
+  const running = async (fields: object = { image: 'busybox' }): Promise<string> => {
+    const made = await create(fields);
+    expect(made).toMatchObject({ status: 'running' });
+    return made['id'];
+  };
+  const take = (id: string) => platform.call('POST', `/api/sandboxes/${id}/snapshots`, { body: {} });
+  const remove = (snapshot: string) => platform.call('DELETE', `/api/snapshots/${snapshot}`);
+  const archives = () => kysely().selectFrom('sandbox_archive').selectAll().execute();
+
+  it('are kept if they are complete while a check removes what a crash has left', async () => {
+    const id = await running();
+    const removed = (await take(id)).body['id'];
+    const [isRemoving, mayRemove] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    blobs.beforeRemove = async (blob) => {
+      if (blob !== LEFT_BY_A_CRASH) return;
+      isRemoving.resolve();
+      await mayRemove.promise;
+    };
+    const left = {
+      id: LEFT_BY_A_CRASH,
+      node: 'a',
+      state: 'writing',
+      format: 'pods',
+      used_at: '2026-01-01T00:00:00.000Z',
+    };
+    await kysely()
+      .insertInto('sandbox_archive')
+      .values({ ...left, snapshot_id: 'snp_gone', size_bytes: 0, wrapper: 'w', box: 'b' })
+      .execute();
+    const rest = Promise.withResolvers<void>();
+    pods.filesOf = async function* () {
+      await rest.promise;
+      yield* chunksOf('the files');
+    };
+    const taking = take(id);
+    await waitFor(async () => (await archives()).filter(({ state }) => state === 'writing').length === 2);
+    await remove(removed); // wakes the check
+    await isRemoving.promise;
+    rest.resolve();
+    const taken = await taking;
+    expect(taken.status).toBe(201);
+    mayRemove.resolve();
+    await waitFor(async () => !(await archives()).some((each) => each.snapshot_id === removed));
+    expect(await archives()).toMatchObject([{ snapshot_id: taken.body['id'], state: 'ready' }]);
+    const restored = await running({ snapshot_id: taken.body['id'] });
+    expect(pods.restored.get(restored)).toBe('the files');
+  });
+});
