@@ -11,7 +11,7 @@ const NOTED_BEFORE_MS = BASE_KEPT_MS / 2;
 /** States of snapshots that are archived. */
 export const ARCHIVED = ['ready', 'move'] as const;
 /** States of snapshots that need the archive they have. Only what is streamed has one for a fork. */
-const WITH_ARCHIVE = [...ARCHIVED, 'fork'] as const;
+export const WITH_ARCHIVE = [...ARCHIVED, 'fork'] as const;
 
 /** Finds archives that nothing needs. */
 export function createArchiveRemovals(

@@ -4,10 +4,11 @@ import { sql } from 'kysely';
 import type { StreamedSnapshotRepository } from '../domain/archives/streamed-snapshots.ts';
 import { CLUSTER_DRIVERS } from '../domain/clusters/sandbox-cluster.ts';
 import { sandboxQuotas } from '../quotas.ts';
+import { WITH_ARCHIVE } from './archive-removals.ts';
 import { insertArchive } from './archive-repository.ts';
 import { writeEvents } from './event-log.ts';
 import { breachIn, enterGate } from './quota-usage.ts';
-import { recordFinished } from './snapshot-repository.ts';
+import { recordFinished, snapshotFromRow } from './snapshot-repository.ts';
 import type { SandboxTables } from './tables.ts';
 
 const MIB = 1024 * 1024;
@@ -70,6 +71,12 @@ export function createStreamedSnapshotRepository(
           if (error instanceof NotNeeded) return null;
           throw error;
         }),
+
+    async find(snapshotId) {
+      const query = kysely.selectFrom('sandbox_snapshot').selectAll().where('id', '=', snapshotId);
+      const row = await query.where('state', 'in', WITH_ARCHIVE).executeTakeFirst();
+      return row === undefined ? null : snapshotFromRow(row);
+    },
 
     fail: (snapshotId, message) =>
       kysely.transaction().execute(async (transaction) => {

@@ -76,6 +76,7 @@ it('archives snapshots of owners in turns, those included that come while many o
     streamedRepository: {
       begin: async () => 'gone',
       finish: async () => null,
+      find: async () => null,
       fail: async () => undefined,
       sweep: async () => undefined,
     },

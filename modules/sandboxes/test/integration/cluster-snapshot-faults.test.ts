@@ -1,13 +1,14 @@
 import { join } from 'node:path';
 import { migrations } from '@svc/migrations';
 import { describeDialects, fakeAccess, temporaryFolder, waitFor, type TemporaryFolder } from '@svc/testing';
-import type { Kysely } from 'kysely';
+import { sql, type Kysely } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { SandboxTables } from '../../src/store/tables.ts';
 import { FakeClusters } from '../support/fake-clusters.ts';
 import { chunksOf, FakeDriver } from '../support/fake-driver.ts';
 import { FakePods } from '../support/fake-pods.ts';
 import { FolderBlobs } from '../support/folder-blobs.ts';
+import { withLostAnswers } from '../support/lost-answers.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 
 const LEFT_BY_A_CRASH = '0'.repeat(32);
@@ -19,8 +20,10 @@ describeDialects<unknown>('snapshots in connected clusters, when something fails
   let own: FakeDriver;
   let blobs: FolderBlobs;
   let platform: TestPlatform;
+  let isLost: () => Promise<boolean>;
 
   beforeEach(async () => {
+    isLost = async () => false;
     folder = await temporaryFolder();
     blobs = new FolderBlobs(join(folder.path, 'blobs'));
     pods = new FakePods();
@@ -30,7 +33,7 @@ describeDialects<unknown>('snapshots in connected clusters, when something fails
       driver: own,
       node: 'a',
       access: fakeAccess(),
-      database: database(),
+      database: withLostAnswers(database(), () => isLost()),
       clusters: clusters.on('a'),
       archives: blobs,
       publicUrl: 'https://platform.example.com', // from which their nodes pull images
@@ -58,6 +61,22 @@ describeDialects<unknown>('snapshots in connected clusters, when something fails
   const take = (id: string) => platform.call('POST', `/api/sandboxes/${id}/snapshots`, { body: {} });
   const remove = (snapshot: string) => platform.call('DELETE', `/api/snapshots/${snapshot}`);
   const archives = () => kysely().selectFrom('sandbox_archive').selectAll().execute();
+  /** For all that concerns snapshots. */
+  const setAway = async (isAway: boolean): Promise<void> => {
+    for (const name of ['sandbox_archive', 'sandbox_snapshot']) {
+      const [from, to] = isAway ? [name, `${name}_away`] : [`${name}_away`, name];
+      await sql`alter table ${sql.table(from)} rename to ${sql.table(to)}`.execute(kysely());
+    }
+  };
+  /** The answer to the transaction that completes the next snapshot is lost. */
+  const loseAnswer = (also: () => Promise<void> = async () => undefined): void => {
+    isLost = async () => {
+      if (!(await archives()).some(({ state }) => state === 'ready')) return false;
+      isLost = async () => false;
+      await also();
+      return true;
+    };
+  };
 
   it('are kept if they are complete while a check removes what a crash has left', async () => {
     const id = await running();
@@ -96,5 +115,24 @@ describeDialects<unknown>('snapshots in connected clusters, when something fails
     expect(await archives()).toMatchObject([{ snapshot_id: taken.body['id'], state: 'ready' }]);
     const restored = await running({ snapshot_id: taken.body['id'] });
     expect(pods.restored.get(restored)).toBe('the files');
+  });
+
+  it('are answered if they are complete, although the database could not say so', async () => {
+    loseAnswer();
+    const taken = await take(await running());
+    expect(taken).toMatchObject({ status: 201, body: { archived_at: expect.any(String) } });
+    const restored = await running({ snapshot_id: taken.body['id'] });
+    expect(pods.restored.get(restored)).toContain('files of');
+  });
+
+  it('keep their bytes if they are complete, although the database is away afterwards', async () => {
+    loseAnswer(() => setAway(true));
+    const id = await running();
+    expect((await take(id)).status).toBe(500);
+    await setAway(false);
+    const { body } = await platform.call('GET', '/api/snapshots');
+    expect(body).toMatchObject({ count: 1, snapshots: [{ sandbox_id: id }] });
+    const restored = await running({ snapshot_id: body['snapshots'][0].id });
+    expect(pods.restored.get(restored)).toBe(`files of ${id}`);
   });
 });

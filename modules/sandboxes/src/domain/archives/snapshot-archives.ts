@@ -213,9 +213,14 @@ export class SnapshotArchives {
     await blobs.sweepUnsealed(UNSEALED_FOR_MS);
   }
 
-  /** Removes an archive unless it is complete, which only the record tells: it may have become so a moment ago. */
-  async #discard(id: string): Promise<void> {
-    if (await this.#deps.repository.markRemoved(id)) await this.#drop(id);
+  /**
+   * Removes an archive unless it is complete, and returns whether it did. Only the record tells: the archive may have become
+   * complete a moment ago, or without an answer from the database.
+   */
+  async #discard(id: string): Promise<boolean> {
+    const isRemoved = await this.#deps.repository.markRemoved(id);
+    if (isRemoved) await this.#drop(id);
+    return isRemoved;
   }
 
   /** Removes an archive that is marked as removed. First the bytes: a crash in between repeats it. */
@@ -305,6 +310,7 @@ export class SnapshotArchives {
     const refusal = await repository.begin(archive, snapshot, snapshot?.sizeBytes ?? maxBytes, limits);
     if (refusal === 'gone') return null;
     if (refusal !== null) throw quotaExceeded(refusal);
+    let sizeBytes = 0;
     try {
       let unpackedBytes = 0;
       const content = metered(source, (totalBytes) => (unpackedBytes = totalBytes));
@@ -312,14 +318,15 @@ export class SnapshotArchives {
         encodeArchive(content, { id, bytes }, (size) => random.bytes(size)),
         (totalBytes) => assertFits(totalBytes, maxBytes),
       );
-      const sizeBytes = await storeArchive(blobs, id, sealed, signal);
+      sizeBytes = await storeArchive(blobs, id, sealed, signal);
       const outcome = await repository.finish(archive, { sizeBytes, unpackedBytes });
       if (outcome === null) return sizeBytes;
       await this.#discard(id);
       if (outcome === 'base_gone') throw new Error('what the archive is based on was removed meanwhile');
       return null;
     } catch (error) {
-      await this.#discard(id);
+      const isComplete = !(await this.#discard(id));
+      if (isComplete) return sizeBytes;
       throw error;
     }
   }

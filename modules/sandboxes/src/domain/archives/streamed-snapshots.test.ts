@@ -63,6 +63,7 @@ describe('streamed snapshots', () => {
           finished = sizes;
           return SNAPSHOT;
         },
+        find: async () => null,
         fail: async (_id, reason) => void (failure = reason),
         sweep: async () => undefined,
       },
@@ -72,7 +73,7 @@ describe('streamed snapshots', () => {
       clock,
       random: systemRandom,
       log: createLogger({ name: 'test', level: 'silent' }),
-      discard: async () => undefined,
+      discard: async () => true,
     });
   });
 

@@ -33,6 +33,8 @@ export interface StreamedSnapshotRepository {
    * snapshot is not `making` any more, or others gave the archive up.
    */
   finish(archive: NewArchive, sizes: ArchiveSizes, state: FinishedState): Promise<Snapshot | null>;
+  /** A complete snapshot, listed or not. */
+  find(snapshotId: string): Promise<Snapshot | null>;
   /** Removes a snapshot in `making`, and records an event with the reason in the same transaction. */
   fail(snapshotId: string, reason: string): Promise<void>;
   /** Forgets removed snapshots, and incomplete ones and those of forks that silent nodes have left. */
@@ -51,8 +53,8 @@ export interface StreamedSnapshotsDeps {
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly random: Random;
   readonly log: Logger;
-  /** Removes an archive unless it is complete. */
-  readonly discard: (id: string) => Promise<void>;
+  /** Removes an archive unless it is complete. Returns whether it did. */
+  readonly discard: (id: string) => Promise<boolean>;
 }
 
 /**
@@ -83,7 +85,7 @@ export class StreamedSnapshots {
     state: FinishedState,
     isContended: () => boolean,
   ): Promise<Snapshot> {
-    const { blobs, isOnDisk, disk, repository, sealer, quotaLimits, node, random, log, discard } = this.#deps;
+    const { blobs, isOnDisk, disk, repository, sealer, quotaLimits, node, random, log } = this.#deps;
     const { id: snapshotId, sandboxId, workspaceUuid } = snapshot;
     const measuredBytes = await driver.sizeBytes(sandboxId);
     const maxBytes = Math.min(MAX_ROOT_BYTES, Math.ceil(measuredBytes * GROWTH) + GROWTH_BYTES);
@@ -110,15 +112,25 @@ export class StreamedSnapshots {
       log.info({ snapshot: snapshotId, bytes: sizeBytes }, 'a snapshot was stored');
       return made;
     } catch (error) {
-      // The rows stay if this fails, and the next start or check of this node removes them.
-      const undone = [discard(id), ...(state === 'ready' ? [this.fail(snapshot, messageOf(error))] : [])];
-      for (const outcome of await Promise.allSettled(undone)) {
-        if (outcome.status === 'rejected') log.warn({ err: outcome.reason, archive: id }, 'a failed snapshot is left');
-      }
+      const made = await this.#undo(id, snapshot, state, error);
+      if (made !== null) return made;
       throw error;
     } finally {
       this.#active.delete(id);
     }
+  }
+
+  /**
+   * Removes what is left of a snapshot. Returns the snapshot if it is complete after all: the database may have stored it
+   * without an answer.
+   */
+  async #undo(archiveId: string, snapshot: Snapshot, state: FinishedState, error: unknown): Promise<Snapshot | null> {
+    const { repository, discard, log } = this.#deps;
+    // The rows stay if this fails, and the next start or check of this node removes them.
+    const warn = (cause: unknown): void => log.warn({ err: cause, archive: archiveId }, 'a failed snapshot is left');
+    const discarded = discard(archiveId).catch(warn);
+    if (state === 'ready') await this.fail(snapshot, messageOf(error)).catch(warn);
+    return (await discarded) === false ? repository.find(snapshot.id) : null;
   }
 
   /** Time that the storage takes does not count. */
