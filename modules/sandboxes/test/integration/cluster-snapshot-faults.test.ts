@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { migrations } from '@svc/migrations';
 import { describeDialects, fakeAccess, temporaryFolder, waitFor, type TemporaryFolder } from '@svc/testing';
@@ -11,6 +12,7 @@ import { FolderBlobs } from '../support/folder-blobs.ts';
 import { withLostAnswers } from '../support/lost-answers.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 
+const MIB = 1024 * 1024;
 const LEFT_BY_A_CRASH = '0'.repeat(32);
 
 /** One node, whose database or storage is away at the wrong moment. */
@@ -19,7 +21,9 @@ describeDialects<unknown>('snapshots in connected clusters, when something fails
   let pods: FakePods;
   let own: FakeDriver;
   let blobs: FolderBlobs;
+  let clusters: FakeClusters;
   let platform: TestPlatform;
+  let home: string;
   let isLost: () => Promise<boolean>;
 
   beforeEach(async () => {
@@ -28,7 +32,7 @@ describeDialects<unknown>('snapshots in connected clusters, when something fails
     blobs = new FolderBlobs(join(folder.path, 'blobs'));
     pods = new FakePods();
     own = new FakeDriver();
-    const clusters = new FakeClusters(pods);
+    clusters = new FakeClusters(pods);
     platform = await startPlatform({
       driver: own,
       node: 'a',
@@ -38,7 +42,8 @@ describeDialects<unknown>('snapshots in connected clusters, when something fails
       archives: blobs,
       publicUrl: 'https://platform.example.com', // from which their nodes pull images
     });
-    clusters.dial(clusters.add(platform.owner.workspaceUuid, 'home'), 'a');
+    home = clusters.add(platform.owner.workspaceUuid, 'home');
+    clusters.dial(home, 'a');
     await waitFor(() => clusters.opened.length === 1);
   });
   afterEach(async () => {
@@ -60,6 +65,19 @@ describeDialects<unknown>('snapshots in connected clusters, when something fails
   };
   const take = (id: string) => platform.call('POST', `/api/sandboxes/${id}/snapshots`, { body: {} });
   const remove = (snapshot: string) => platform.call('DELETE', `/api/snapshots/${snapshot}`);
+  const usedDiskMib = async (): Promise<number> =>
+    (await platform.module.quotaUsage([platform.owner.workspaceUuid]))['sandbox_disk'] ?? 0;
+  /** Sandboxes from the snapshot that never start, and so keep its archive. */
+  const failing = async (snapshot: string, count: number): Promise<string[]> => {
+    pods.beforeCreate = () => Promise.reject(new Error('no node has room'));
+    const ids: string[] = [];
+    for (let index = 0; index < count; index += 1) {
+      const made = await create({ snapshot_id: snapshot });
+      expect(made).toMatchObject({ status: 'error' });
+      ids.push(made['id']);
+    }
+    return ids;
+  };
   const archives = () => kysely().selectFrom('sandbox_archive').selectAll().execute();
   /** For all that concerns snapshots. */
   const setAway = async (isAway: boolean): Promise<void> => {
@@ -134,5 +152,40 @@ describeDialects<unknown>('snapshots in connected clusters, when something fails
     expect(body).toMatchObject({ count: 1, snapshots: [{ sandbox_id: id }] });
     const restored = await running({ snapshot_id: body['snapshots'][0].id });
     expect(pods.restored.get(restored)).toBe(`files of ${id}`);
+  });
+
+  it('count towards the quota after they are deleted, as long as a sandbox waits for their files', async () => {
+    const id = await running();
+    pods.filesOf = async function* () {
+      for (let mib = 0; mib < 5; mib += 1) yield randomBytes(MIB); // which no compression makes smaller
+    };
+    const withoutMib = await usedDiskMib();
+    const [snapshot, other] = [(await take(id)).body['id'], (await take(id)).body['id']];
+    expect(await usedDiskMib()).toBe(withoutMib + 2 * 5);
+    const waiting = await failing(snapshot, 2);
+    const withMib = await usedDiskMib();
+    await remove(snapshot);
+    expect(await usedDiskMib()).toBeGreaterThanOrEqual(withMib);
+    expect(await usedDiskMib()).toBeLessThan(withMib + 5);
+    for (const each of waiting) await platform.call('DELETE', `/api/sandboxes/${each}`);
+    await remove(other); // wakes the check
+    await waitFor(async () => (await archives()).length === 0);
+    expect(await usedDiskMib()).toBe(withoutMib);
+    expect(await blobs.list()).toEqual([]);
+  });
+
+  it('are removed although a sandbox waits for them, if its cluster was removed', async () => {
+    const id = await running();
+    const [snapshot, other] = [(await take(id)).body['id'], (await take(id)).body['id']];
+    const [waiting] = await failing(snapshot, 1);
+    await remove(snapshot);
+    clusters.remove(home);
+    await waitFor(async () => {
+      const { body } = await platform.call('GET', `/api/sandboxes/${waiting}`);
+      return body['error']?.code === 'CLUSTER_REMOVED';
+    });
+    await remove(other); // wakes the check
+    await waitFor(async () => (await archives()).length === 0);
+    expect(await blobs.list()).toEqual([]);
   });
 });
