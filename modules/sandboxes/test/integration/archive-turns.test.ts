@@ -78,6 +78,8 @@ it('archives snapshots of owners in turns, those included that come while many o
       finish: async () => null,
       find: async () => null,
       fail: async () => undefined,
+      unfinished: none,
+      discard: async () => undefined,
       sweep: async () => undefined,
     },
     layers: {

@@ -79,6 +79,7 @@ describeDialects<unknown>('snapshots in connected clusters, when something fails
     return ids;
   };
   const archives = () => kysely().selectFrom('sandbox_archive').selectAll().execute();
+  const snapshots = () => kysely().selectFrom('sandbox_snapshot').selectAll().orderBy('created_at').execute();
   /** For all that concerns snapshots. */
   const setAway = async (isAway: boolean): Promise<void> => {
     for (const name of ['sandbox_archive', 'sandbox_snapshot']) {
@@ -187,5 +188,71 @@ describeDialects<unknown>('snapshots in connected clusters, when something fails
     await remove(other); // wakes the check
     await waitFor(async () => (await archives()).length === 0);
     expect(await blobs.list()).toEqual([]);
+  });
+
+  it('give back their quota if they failed while the database was away', async () => {
+    const id = await running();
+    const usedMib = await usedDiskMib();
+    const other = (await take(id)).body['id'];
+    pods.filesOf = async function* () {
+      yield* chunksOf('some of the files');
+      await setAway(true);
+      throw new Error('the tunnel broke');
+    };
+    expect((await take(id)).status).toBe(500);
+    await setAway(false);
+    await remove(other); // wakes the check of archives
+    await waitFor(async () => (await snapshots()).length + (await archives()).length === 0);
+    expect(await usedDiskMib()).toBe(usedMib);
+    expect(await blobs.list()).toEqual([]);
+    const { body } = await platform.call('GET', `/api/sandboxes/${id}/events?format=json`);
+    expect(body['events'][0]).toMatchObject({ type: 'snapshot_failed' });
+  });
+
+  it('give back their quota if the fork they were made for ended while the database was away', async () => {
+    const id = await running();
+    pods.beforeStart = () => setAway(true);
+    const forked = await platform.call('POST', `/api/sandboxes/${id}/fork?wait_ms=10000`, { body: {} });
+    expect(forked.status).toBe(500);
+    await setAway(false);
+    await waitFor(async () => (await snapshots()).length === 0);
+  });
+
+  it('are left alone by that while they are under way', async () => {
+    const id = await running();
+    /** Waits until what a failure has left was removed. */
+    const afterCheck = async (): Promise<void> => {
+      const left = {
+        id: 'snp_left',
+        node: 'a',
+        driver: `cluster:${home}`,
+        name: 'left',
+        sandbox_id: id,
+        state: 'making',
+      };
+      const owner = { workspace_uuid: platform.owner.workspaceUuid, owner_id: 'o', accountable_id: 'o' };
+      const values = { ...left, ...owner, image: 'busybox', disk_mb: 64, size_bytes: 0, archive_bytes: 0 };
+      await kysely()
+        .insertInto('sandbox_snapshot')
+        .values({ ...values, created_at: '2026-01-01T00:00:00.000Z' })
+        .execute();
+      await waitFor(async () => !(await snapshots()).some((each) => each.id === 'snp_left'));
+    };
+    pods.filesOf = async function* () {
+      await afterCheck();
+      yield* chunksOf('the files');
+    };
+    const taken = await take(id);
+    expect(taken.status).toBe(201);
+    pods.filesOf = () => chunksOf('the files');
+    let kept: string[] = [];
+    pods.beforeCreate = async () => {
+      await afterCheck();
+      kept = (await snapshots()).map(({ state }) => state);
+    };
+    const forked = await platform.call('POST', `/api/sandboxes/${id}/fork?wait_ms=30000`, { body: {} });
+    expect(forked).toMatchObject({ status: 201, body: { containers: [{ status: 'running' }] } });
+    expect(kept).toEqual(['ready', 'fork']);
+    expect((await snapshots()).map((each) => each.id)).toEqual([taken.body['id']]);
   });
 });

@@ -65,6 +65,8 @@ describe('streamed snapshots', () => {
         },
         find: async () => null,
         fail: async (_id, reason) => void (failure = reason),
+        unfinished: async () => [],
+        discard: async () => undefined,
         sweep: async () => undefined,
       },
       sealer: { wrap: async () => ({ wrapper: 'w', text: 't' }), unwrap: async () => Buffer.alloc(32) },

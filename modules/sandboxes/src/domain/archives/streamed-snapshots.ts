@@ -37,6 +37,10 @@ export interface StreamedSnapshotRepository {
   find(snapshotId: string): Promise<Snapshot | null>;
   /** Removes a snapshot in `making`, and records an event with the reason in the same transaction. */
   fail(snapshotId: string, reason: string): Promise<void>;
+  /** Snapshots of clusters that the node has not completed, or has made for forks. */
+  unfinished(node: string): Promise<readonly string[]>;
+  /** The same as `fail`; also removes the snapshot of a fork, without an event. Does nothing to any other. */
+  discard(snapshotId: string, reason: string): Promise<void>;
   /** Forgets removed snapshots, and incomplete ones and those of forks that silent nodes have left. */
   sweep(silentNodes: readonly string[]): Promise<void>;
 }
@@ -64,6 +68,7 @@ export interface StreamedSnapshotsDeps {
 export class StreamedSnapshots {
   readonly #deps: StreamedSnapshotsDeps;
   readonly #active = new Set<string>();
+  readonly #underWay = new Set<string>();
   readonly #closed = new AbortController();
 
   constructor(deps: StreamedSnapshotsDeps) {
@@ -73,6 +78,24 @@ export class StreamedSnapshots {
   /** Whether this process is writing the archive. */
   isWriting(id: string): boolean {
     return this.#active.has(id);
+  }
+
+  /** `removeLeft` leaves a snapshot alone until `end`. Call this before there is a record of it. */
+  begin(snapshotId: string): void {
+    this.#underWay.add(snapshotId);
+  }
+
+  /** The snapshot is complete, or the fork has ended that it was made for, or it should be removed. */
+  end(snapshotId: string): void {
+    this.#underWay.delete(snapshotId);
+  }
+
+  /** Removes what this node left: the previous process at its end, or this one while the database was away. */
+  async removeLeft(reason = NOT_STORED): Promise<void> {
+    const { repository, node } = this.#deps;
+    for (const id of await repository.unfinished(node)) {
+      if (!this.#underWay.has(id)) await repository.discard(id, reason);
+    }
   }
 
   /**
@@ -126,10 +149,10 @@ export class StreamedSnapshots {
    */
   async #undo(archiveId: string, snapshot: Snapshot, state: FinishedState, error: unknown): Promise<Snapshot | null> {
     const { repository, discard, log } = this.#deps;
-    // The rows stay if this fails, and the next start or check of this node removes them.
+    // The rows stay if this fails, and the next check of this node removes them: `removeLeft`, and that of archives.
     const warn = (cause: unknown): void => log.warn({ err: cause, archive: archiveId }, 'a failed snapshot is left');
     const discarded = discard(archiveId).catch(warn);
-    if (state === 'ready') await this.fail(snapshot, messageOf(error)).catch(warn);
+    if (state === 'ready') await repository.fail(snapshot.id, messageOf(error).slice(0, MAX_REASON)).catch(warn);
     return (await discarded) === false ? repository.find(snapshot.id) : null;
   }
 
@@ -152,19 +175,15 @@ export class StreamedSnapshots {
     }
   }
 
-  /** Removes a snapshot that is not complete, and records why. */
-  async fail({ id, state }: Pick<Snapshot, 'id' | 'state'>, reason: string): Promise<void> {
-    if (state === 'making') await this.#deps.repository.fail(id, reason.slice(0, MAX_REASON));
-  }
-
   /** Ends transfers. Their snapshots are not made. */
   close(): void {
     this.#closed.abort(new Error('the platform is shutting down'));
   }
 }
 
+const NOT_STORED = 'The files of the sandbox could not be stored';
 const TOO_SLOW = 'its files arrive too slowly while other snapshots wait';
 
 function messageOf(error: unknown): string {
-  return isAppError(error) ? error.message : 'The files of the sandbox could not be stored';
+  return isAppError(error) ? error.message : NOT_STORED;
 }
