@@ -2,6 +2,7 @@ import { databaseTime, type Database } from '@svc/sql';
 import { sql, type Kysely } from 'kysely';
 import type { ArchiveRepository } from '../domain/archives/archive.ts';
 import { DRAINING, MOVING } from '../domain/nodes/drain-state.ts';
+import type { CauseCode } from '../errors.ts';
 import type { SandboxTables } from './tables.ts';
 
 /** A base that an archive uses stays for as long as writing that archive may take. */
@@ -11,7 +12,9 @@ const NOTED_BEFORE_MS = BASE_KEPT_MS / 2;
 /** States of snapshots that are archived. */
 export const ARCHIVED = ['ready', 'move'] as const;
 /** States of snapshots that need the archive they have. Only what is streamed has one for a fork. */
-const WITH_ARCHIVE = [...ARCHIVED, 'fork'] as const;
+export const WITH_ARCHIVE = [...ARCHIVED, 'fork'] as const;
+
+const FINAL: CauseCode = 'CLUSTER_REMOVED';
 
 /** Finds archives that nothing needs. */
 export function createArchiveRemovals(
@@ -45,6 +48,15 @@ export function createArchiveRemovals(
   };
 }
 
+/** Sandboxes that never ran, but may: they need what they are created from. A cluster that was removed never returns. */
+export function waitingSandboxes(kysely: Kysely<SandboxTables>) {
+  return kysely
+    .selectFrom('sandbox')
+    .where('sandbox.removed_at', 'is', null)
+    .where('sandbox.started_at', 'is', null)
+    .where(({ or, eb }) => or([eb('sandbox.error_code', 'is', null), eb('sandbox.error_code', '!=', FINAL)]));
+}
+
 /**
  * Images that a tag of a template refers to, or that a sandbox waits for, count as used: replicas of earlier versions,
  * which know nothing of templates, keep them as well.
@@ -65,10 +77,8 @@ async function noteNeededImages({ kysely, dialect }: Database<SandboxTables>): P
             .whereRef('build.digest', '=', 'archive.base'),
         ),
         exists(
-          selectFrom('sandbox')
+          waitingSandboxes(kysely)
             .select('sandbox.id')
-            .where('sandbox.removed_at', 'is', null)
-            .where('sandbox.started_at', 'is', null)
             // JSON that `templateColumn` wrote.
             .where('sandbox.template', 'like', sql<string>`'%"digest":"' || archive.base || '"%'`),
         ),
@@ -142,17 +152,10 @@ async function removeUnneeded(kysely: Kysely<SandboxTables>): Promise<void> {
         ),
       ),
     )
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('sandbox')
-            .select('sandbox.id')
-            .whereRef('sandbox.snapshot_id', '=', 'archive.snapshot_id')
-            .where('sandbox.removed_at', 'is', null)
-            .where('sandbox.started_at', 'is', null),
-        ),
-      ),
-    )
+    .where(({ not, exists }) => {
+      const ofArchive = sql.ref<string>('archive.snapshot_id');
+      return not(exists(waitingSandboxes(kysely).select('sandbox.id').where('sandbox.snapshot_id', '=', ofArchive)));
+    })
     .execute();
 }
 

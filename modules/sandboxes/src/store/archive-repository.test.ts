@@ -53,6 +53,34 @@ describeDialects<SandboxTables>('ArchiveRepository', migrations, (database) => {
     expect((await archives.unarchived('n', 100)).at(-1)?.id).toBe('b1');
   });
 
+  it('are either complete or given up, whichever comes first', async () => {
+    const archives = createArchiveRepository(database());
+    const key = { wrapper: 'w', text: 't' };
+    const begin = async (id: string) => {
+      const row = { id, snapshotId: null, base: id, format: 'f', node: 'n', key, workspaceUuid: null };
+      await archives.begin(row, null, 0, null);
+      return row;
+    };
+    const sizes = { sizeBytes: 7, unpackedBytes: 9 };
+    const complete = await begin('complete');
+    expect(await archives.finish(complete, sizes)).toBeNull();
+    expect(await archives.markRemoved(complete.id)).toBe(false);
+    await archives.forget(complete.id);
+    expect(await archives.findBase('complete', 'f')).toMatchObject(sizes);
+    const removed = await begin('given up');
+    expect(await archives.markRemoved(removed.id)).toBe(true);
+    expect(await archives.finish(removed, sizes)).toBe('gone');
+    await archives.forget(removed.id);
+    expect(await archives.markRemoved(removed.id)).toBe(true);
+    expect((await database().kysely.selectFrom('sandbox_archive').select('id').execute()).map(({ id }) => id)).toEqual([
+      'complete',
+    ]);
+    const abandoned = await begin('abandoned');
+    await archives.abandon(['n']);
+    expect(await archives.markRemoved(abandoned.id)).toBe(true);
+    expect(await archives.takeUnneeded(9)).toEqual(['abandoned']);
+  });
+
   describe('of images of templates', () => {
     const archives = () => createArchiveRepository(database());
     const templates = () => createTemplateRepository(database().kysely);

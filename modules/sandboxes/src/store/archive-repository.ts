@@ -33,7 +33,10 @@ export async function insertArchive(
   await transaction.insertInto('sandbox_archive').values(values).execute();
 }
 
-type Writes = Pick<ArchiveRepository, 'begin' | 'finish' | 'forget' | 'noteFailure' | 'noteImageFailure' | 'useBase'>;
+type Writes = Pick<
+  ArchiveRepository,
+  'begin' | 'finish' | 'forget' | 'markRemoved' | 'noteFailure' | 'noteImageFailure' | 'useBase'
+>;
 type Queries = Pick<ArchiveRepository, 'find' | 'findBase' | 'unarchived' | 'unarchivedImages' | 'unfinished'>;
 
 function createWrites({ kysely, dialect }: Database<SandboxTables>): Writes {
@@ -56,8 +59,15 @@ function createWrites({ kysely, dialect }: Database<SandboxTables>): Writes {
           throw error;
         }),
 
+    async markRemoved(id) {
+      const unfinished = kysely.updateTable('sandbox_archive').where('id', '=', id).where('state', '!=', 'ready');
+      await unfinished.set({ state: 'removed' }).execute();
+      const complete = kysely.selectFrom('sandbox_archive').select('id').where('id', '=', id);
+      return (await complete.where('state', '=', 'ready').executeTakeFirst()) === undefined;
+    },
+
     async forget(id) {
-      await kysely.deleteFrom('sandbox_archive').where('id', '=', id).execute();
+      await kysely.deleteFrom('sandbox_archive').where('id', '=', id).where('state', '=', 'removed').execute();
     },
 
     async noteFailure(snapshotId, reason) {

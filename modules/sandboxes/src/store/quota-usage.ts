@@ -13,6 +13,7 @@ import {
 } from '@svc/quotas';
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { sandboxQuotas } from '../quotas.ts';
+import { waitingSandboxes } from './archive-removals.ts';
 import type { SandboxTables } from './tables.ts';
 
 const { sandboxes, sandbox_cpus, sandbox_memory, sandbox_disk, snapshots } = sandboxQuotas;
@@ -156,6 +157,14 @@ const SOURCES: readonly Source[] = [
         { [sandbox_disk.name]: Math.ceil(Number(row.size_bytes) / MIB) },
       ]),
   },
+  {
+    counts: [sandbox_disk],
+    read: async (kysely, uuids) =>
+      (await awaitedArchiveSums(kysely, uuids)).map((row) => [
+        row.workspace_uuid,
+        { [sandbox_disk.name]: Math.ceil(Number(row.size_bytes) / MIB) },
+      ]),
+  },
 ];
 
 function templateCounts(kysely: Kysely<SandboxTables>, workspaceUuids: readonly string[]) {
@@ -194,6 +203,32 @@ function imageArchiveSums(kysely: Kysely<SandboxTables>, workspaceUuids: readonl
     .where('workspace_uuid', 'in', [...workspaceUuids])
     .where('state', '!=', 'abandoned')
     .groupBy('workspace_uuid')
+    .execute();
+}
+
+/** Archives of deleted snapshots that sandboxes wait for. Until its deletion, a snapshot counts its own. */
+function awaitedArchiveSums(kysely: Kysely<SandboxTables>, workspaceUuids: readonly string[]) {
+  const awaited = waitingSandboxes(kysely)
+    .select(['sandbox.workspace_uuid', 'sandbox.snapshot_id'])
+    .distinct()
+    .where('sandbox.workspace_uuid', 'in', [...workspaceUuids])
+    .as('awaited');
+  return kysely
+    .selectFrom(awaited)
+    .innerJoin('sandbox_archive as archive', 'archive.snapshot_id', 'awaited.snapshot_id')
+    .select(({ fn }) => ['awaited.workspace_uuid', fn.sum('archive.size_bytes').as('size_bytes')])
+    .where('archive.state', '=', 'ready')
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('sandbox_snapshot as snapshot')
+            .select('snapshot.id')
+            .whereRef('snapshot.id', '=', 'archive.snapshot_id')
+            .where('snapshot.state', '!=', 'removed'),
+        ),
+      ),
+    )
+    .groupBy('awaited.workspace_uuid')
     .execute();
 }
 

@@ -10,6 +10,7 @@ import type {
   SnapshotState,
 } from '../domain/snapshots/snapshot.ts';
 import { pageCursor, parseCursor } from './page-cursor.ts';
+import { waitingSandboxes } from './archive-removals.ts';
 import { writeEvents } from './event-log.ts';
 import { breachIn, enterGate } from './quota-usage.ts';
 import { parseRules, parseTemplate, rulesColumn, templateColumn } from './sandbox-row.ts';
@@ -53,8 +54,7 @@ export function createSnapshotRepository(kysely: Kysely<SandboxTables>, deps: Re
     },
 
     async awaitedBy(id) {
-      const query = kysely.selectFrom('sandbox').select('id').where('snapshot_id', '=', id);
-      const rows = await query.where('removed_at', 'is', null).where('started_at', 'is', null).execute();
+      const rows = await waitingSandboxes(kysely).select('sandbox.id').where('snapshot_id', '=', id).execute();
       return rows.map((row) => row.id);
     },
   };

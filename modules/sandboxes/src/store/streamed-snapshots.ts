@@ -3,14 +3,18 @@ import { databaseTime, type Database } from '@svc/sql';
 import { sql } from 'kysely';
 import type { StreamedSnapshotRepository } from '../domain/archives/streamed-snapshots.ts';
 import { CLUSTER_DRIVERS } from '../domain/clusters/sandbox-cluster.ts';
+import type { SnapshotState } from '../domain/snapshots/snapshot.ts';
 import { sandboxQuotas } from '../quotas.ts';
+import { WITH_ARCHIVE } from './archive-removals.ts';
 import { insertArchive } from './archive-repository.ts';
 import { writeEvents } from './event-log.ts';
 import { breachIn, enterGate } from './quota-usage.ts';
-import { recordFinished } from './snapshot-repository.ts';
+import { recordFinished, snapshotFromRow } from './snapshot-repository.ts';
 import type { SandboxTables } from './tables.ts';
 
 const MIB = 1024 * 1024;
+/** States of snapshots that nothing needs once what they are made for has ended. */
+const UNFINISHED = ['making', 'fork'] as const;
 
 /** Undoes the transaction. */
 class NotNeeded extends Error {}
@@ -20,6 +24,21 @@ export function createStreamedSnapshotRepository(
   clock: Pick<Clock, 'now'>,
 ): StreamedSnapshotRepository {
   const now = databaseTime(dialect);
+  const ofClusters = sql.lit(CLUSTER_DRIVERS);
+  /** Records an event unless the snapshot was complete. */
+  const remove = (snapshotId: string, from: readonly SnapshotState[], message: string): Promise<void> =>
+    kysely.transaction().execute(async (transaction) => {
+      const row = await transaction
+        .updateTable('sandbox_snapshot')
+        .set({ state: 'removed' })
+        .where('id', '=', snapshotId)
+        .where('state', 'in', from)
+        .returning(['sandbox_id', 'workspace_uuid', 'archived_at'])
+        .executeTakeFirst();
+      if (row === undefined || row.archived_at !== null) return;
+      const place = { sandboxId: row.sandbox_id, workspaceUuid: row.workspace_uuid, at: clock.now().toISOString() };
+      await writeEvents(transaction, [{ type: 'snapshot_failed', details: { message }, ...place }]);
+    });
   return {
     begin: (archive, snapshotId, maxBytes, limits) =>
       kysely.transaction().execute(async (transaction) => {
@@ -71,29 +90,30 @@ export function createStreamedSnapshotRepository(
           throw error;
         }),
 
-    fail: (snapshotId, message) =>
-      kysely.transaction().execute(async (transaction) => {
-        const row = await transaction
-          .updateTable('sandbox_snapshot')
-          .set({ state: 'removed' })
-          .where('id', '=', snapshotId)
-          .where('state', '=', 'making')
-          .returning(['sandbox_id', 'workspace_uuid'])
-          .executeTakeFirst();
-        if (row === undefined) return;
-        const place = { sandboxId: row.sandbox_id, workspaceUuid: row.workspace_uuid, at: clock.now().toISOString() };
-        await writeEvents(transaction, [{ type: 'snapshot_failed', details: { message }, ...place }]);
-      }),
+    async find(snapshotId) {
+      const query = kysely.selectFrom('sandbox_snapshot').selectAll().where('id', '=', snapshotId);
+      const row = await query.where('state', 'in', WITH_ARCHIVE).executeTakeFirst();
+      return row === undefined ? null : snapshotFromRow(row);
+    },
+
+    fail: (snapshotId, message) => remove(snapshotId, ['making'], message),
+
+    async unfinished(node) {
+      const query = kysely.selectFrom('sandbox_snapshot').select('id').where('node', '=', node);
+      const rows = await query.where('state', 'in', UNFINISHED).where('driver', 'like', ofClusters).execute();
+      return rows.map(({ id }) => id);
+    },
+
+    discard: (snapshotId, message) => remove(snapshotId, UNFINISHED, message),
 
     async sweep(silentNodes) {
-      const ofClusters = sql.lit(CLUSTER_DRIVERS);
       if (silentNodes.length > 0) {
         await kysely
           .updateTable('sandbox_snapshot')
           .set({ state: 'removed' })
           .where('node', 'in', [...silentNodes])
           .where('driver', 'like', ofClusters)
-          .where('state', 'in', ['making', 'fork'])
+          .where('state', 'in', UNFINISHED)
           .execute();
       }
       const removed = kysely.deleteFrom('sandbox_snapshot').where('state', '=', 'removed');

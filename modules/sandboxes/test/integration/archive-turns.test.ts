@@ -42,6 +42,7 @@ it('archives snapshots of owners in turns, those included that come while many o
       if (archived.length === 1) waiting.push(snapshot('bob/1', 'bob'));
       return null;
     },
+    markRemoved: async () => true,
     forget: async () => undefined,
     noteFailure: async () => undefined,
     noteImageFailure: async () => undefined,
@@ -75,7 +76,10 @@ it('archives snapshots of owners in turns, those included that come while many o
     streamedRepository: {
       begin: async () => 'gone',
       finish: async () => null,
+      find: async () => null,
       fail: async () => undefined,
+      unfinished: none,
+      discard: async () => undefined,
       sweep: async () => undefined,
     },
     layers: {

@@ -2,6 +2,7 @@ import { migrations } from '@svc/migrations';
 import { unlimitedQuotas, type QuotaLimits } from '@svc/quotas';
 import { describeDialects } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { withLostAnswers } from '../support/lost-answers.ts';
 import { createArchiveNodes, type ArchiveNode, type ArchiveNodes } from '../support/nodes-with-archives.ts';
 
 const MIB = 1024 * 1024;
@@ -14,8 +15,10 @@ describeDialects<unknown>('snapshots that every node can use', migrations, (data
   let a: ArchiveNode;
   let b: ArchiveNode;
   let diskLimit: number | null;
+  let isLost: () => Promise<boolean>;
 
   beforeEach(async () => {
+    isLost = async () => false;
     diskLimit = null;
     const quotaLimits: QuotaLimits = {
       ...unlimitedQuotas,
@@ -24,7 +27,10 @@ describeDialects<unknown>('snapshots that every node can use', migrations, (data
         workspace: diskLimit === null ? {} : { sandbox_disk: diskLimit },
       }),
     };
-    nodes = await createArchiveNodes(database(), quotaLimits);
+    nodes = await createArchiveNodes(
+      withLostAnswers(database(), () => isLost()),
+      quotaLimits,
+    );
     a = await nodes.start('a');
     b = await nodes.start('b');
   });
@@ -185,6 +191,23 @@ describeDialects<unknown>('snapshots that every node can use', migrations, (data
     expect(others).toEqual([]);
     expect(after?.id).not.toBe(before?.id);
     await assertNoOrphans();
+  });
+
+  it('are kept if they are complete, although the database could not say so', async () => {
+    let losses = 0;
+    isLost = async () => {
+      const ready = nodes.kysely.selectFrom('sandbox_archive').select('id').where('state', '=', 'ready');
+      const isComplete = (await ready.where('snapshot_id', 'is not', null).execute()).length > 0;
+      return losses === 0 && isComplete && (losses += 1) > 0;
+    };
+    const snapshot = await take(a, await create(a));
+    await archived(snapshot);
+    expect(losses).toBe(1);
+    await nodes.advance(60_000); // another attempt would be due
+    expect(await archivesOf(snapshot)).toMatchObject([{ state: 'ready' }]);
+    await assertNoOrphans();
+    const id = await create(b, { snapshot_id: snapshot });
+    expect(b.driver.restored.get(id)).toBe(`files of ${snapshot}`);
   });
 
   it('do not count if others gave them up while their node was paused', async () => {

@@ -77,7 +77,12 @@ export interface ArchiveRepository {
   ): Promise<Breach | 'gone' | null>;
   /** The archive is complete. Only with null it counts. */
   finish(archive: NewArchive, sizes: ArchiveSizes): Promise<ArchiveRefusal | null>;
-  /** Forgets an archive once its bytes are removed. Only for its own writer, and for archives marked as removed. */
+  /**
+   * Marks an archive as removed, so that `finish` finds it gone. Returns false if it is complete: it counts, and its bytes
+   * stay. Its writer, or a check of its node, calls this before it removes any bytes.
+   */
+  markRemoved(id: string): Promise<boolean>;
+  /** Forgets an archive that is marked as removed, once its bytes are. */
   forget(id: string): Promise<void>;
   /** Notes why a snapshot could not be archived, and releases the reservation. */
   noteFailure(snapshotId: string, reason: string): Promise<void>;

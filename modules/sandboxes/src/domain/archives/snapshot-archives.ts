@@ -75,7 +75,7 @@ export class SnapshotArchives {
     this.streamed = new StreamedSnapshots({
       ...deps,
       repository: deps.streamedRepository,
-      drop: (id) => this.#drop(id),
+      discard: (id) => this.#discard(id),
     });
     this.#loop = new BackgroundLoop({
       run: (signal) => this.#run(signal),
@@ -166,7 +166,7 @@ export class SnapshotArchives {
   async #run(signal: AbortSignal): Promise<void> {
     const { repository, node, clock, driver, isShared } = this.#deps;
     // Only streams are being written now: the others are what a crash or a failure left.
-    for (const id of await repository.unfinished(node)) if (!this.streamed.isWriting(id)) await this.#drop(id);
+    for (const id of await repository.unfinished(node)) if (!this.streamed.isWriting(id)) await this.#discard(id);
     if (clock.nowMs() >= this.#nextSweepAtMs) {
       this.#nextSweepAtMs = clock.nowMs() + SWEEP_EVERY_MS;
       await this.sweep();
@@ -213,7 +213,17 @@ export class SnapshotArchives {
     await blobs.sweepUnsealed(UNSEALED_FOR_MS);
   }
 
-  /** First the bytes: a crash in between repeats it. */
+  /**
+   * Removes an archive unless it is complete, and returns whether it did. Only the record tells: the archive may have become
+   * complete a moment ago, or without an answer from the database.
+   */
+  async #discard(id: string): Promise<boolean> {
+    const isRemoved = await this.#deps.repository.markRemoved(id);
+    if (isRemoved) await this.#drop(id);
+    return isRemoved;
+  }
+
+  /** Removes an archive that is marked as removed. First the bytes: a crash in between repeats it. */
   async #drop(id: string): Promise<void> {
     await this.#deps.blobs.remove(id);
     await this.#deps.repository.forget(id);
@@ -300,6 +310,7 @@ export class SnapshotArchives {
     const refusal = await repository.begin(archive, snapshot, snapshot?.sizeBytes ?? maxBytes, limits);
     if (refusal === 'gone') return null;
     if (refusal !== null) throw quotaExceeded(refusal);
+    let sizeBytes = 0;
     try {
       let unpackedBytes = 0;
       const content = metered(source, (totalBytes) => (unpackedBytes = totalBytes));
@@ -307,14 +318,15 @@ export class SnapshotArchives {
         encodeArchive(content, { id, bytes }, (size) => random.bytes(size)),
         (totalBytes) => assertFits(totalBytes, maxBytes),
       );
-      const sizeBytes = await storeArchive(blobs, id, sealed, signal);
+      sizeBytes = await storeArchive(blobs, id, sealed, signal);
       const outcome = await repository.finish(archive, { sizeBytes, unpackedBytes });
       if (outcome === null) return sizeBytes;
-      await this.#drop(id);
+      await this.#discard(id);
       if (outcome === 'base_gone') throw new Error('what the archive is based on was removed meanwhile');
       return null;
     } catch (error) {
-      await this.#drop(id);
+      const isComplete = !(await this.#discard(id));
+      if (isComplete) return sizeBytes;
       throw error;
     }
   }

@@ -63,7 +63,10 @@ describe('streamed snapshots', () => {
           finished = sizes;
           return SNAPSHOT;
         },
+        find: async () => null,
         fail: async (_id, reason) => void (failure = reason),
+        unfinished: async () => [],
+        discard: async () => undefined,
         sweep: async () => undefined,
       },
       sealer: { wrap: async () => ({ wrapper: 'w', text: 't' }), unwrap: async () => Buffer.alloc(32) },
@@ -72,7 +75,7 @@ describe('streamed snapshots', () => {
       clock,
       random: systemRandom,
       log: createLogger({ name: 'test', level: 'silent' }),
-      drop: async () => undefined,
+      discard: async () => true,
     });
   });
 

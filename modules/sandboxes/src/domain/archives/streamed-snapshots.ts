@@ -33,8 +33,14 @@ export interface StreamedSnapshotRepository {
    * snapshot is not `making` any more, or others gave the archive up.
    */
   finish(archive: NewArchive, sizes: ArchiveSizes, state: FinishedState): Promise<Snapshot | null>;
+  /** A complete snapshot, listed or not. */
+  find(snapshotId: string): Promise<Snapshot | null>;
   /** Removes a snapshot in `making`, and records an event with the reason in the same transaction. */
   fail(snapshotId: string, reason: string): Promise<void>;
+  /** Snapshots of clusters that the node has not completed, or has made for forks. */
+  unfinished(node: string): Promise<readonly string[]>;
+  /** The same as `fail`; also removes the snapshot of a fork, without an event. Does nothing to any other. */
+  discard(snapshotId: string, reason: string): Promise<void>;
   /** Forgets removed snapshots, and incomplete ones and those of forks that silent nodes have left. */
   sweep(silentNodes: readonly string[]): Promise<void>;
 }
@@ -51,8 +57,8 @@ export interface StreamedSnapshotsDeps {
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly random: Random;
   readonly log: Logger;
-  /** Removes an archive that does not count. */
-  readonly drop: (id: string) => Promise<void>;
+  /** Removes an archive unless it is complete. Returns whether it did. */
+  readonly discard: (id: string) => Promise<boolean>;
 }
 
 /**
@@ -62,6 +68,7 @@ export interface StreamedSnapshotsDeps {
 export class StreamedSnapshots {
   readonly #deps: StreamedSnapshotsDeps;
   readonly #active = new Set<string>();
+  readonly #underWay = new Set<string>();
   readonly #closed = new AbortController();
 
   constructor(deps: StreamedSnapshotsDeps) {
@@ -71,6 +78,24 @@ export class StreamedSnapshots {
   /** Whether this process is writing the archive. */
   isWriting(id: string): boolean {
     return this.#active.has(id);
+  }
+
+  /** `removeLeft` leaves a snapshot alone until `end`. Call this before there is a record of it. */
+  begin(snapshotId: string): void {
+    this.#underWay.add(snapshotId);
+  }
+
+  /** The snapshot is complete, or the fork has ended that it was made for, or it should be removed. */
+  end(snapshotId: string): void {
+    this.#underWay.delete(snapshotId);
+  }
+
+  /** Removes what this node left: the previous process at its end, or this one while the database was away. */
+  async removeLeft(reason = NOT_STORED): Promise<void> {
+    const { repository, node } = this.#deps;
+    for (const id of await repository.unfinished(node)) {
+      if (!this.#underWay.has(id)) await repository.discard(id, reason);
+    }
   }
 
   /**
@@ -83,7 +108,7 @@ export class StreamedSnapshots {
     state: FinishedState,
     isContended: () => boolean,
   ): Promise<Snapshot> {
-    const { blobs, isOnDisk, disk, repository, sealer, quotaLimits, node, random, log, drop } = this.#deps;
+    const { blobs, isOnDisk, disk, repository, sealer, quotaLimits, node, random, log } = this.#deps;
     const { id: snapshotId, sandboxId, workspaceUuid } = snapshot;
     const measuredBytes = await driver.sizeBytes(sandboxId);
     const maxBytes = Math.min(MAX_ROOT_BYTES, Math.ceil(measuredBytes * GROWTH) + GROWTH_BYTES);
@@ -110,15 +135,25 @@ export class StreamedSnapshots {
       log.info({ snapshot: snapshotId, bytes: sizeBytes }, 'a snapshot was stored');
       return made;
     } catch (error) {
-      // The rows stay if this fails, and the next start or check of this node removes them.
-      const undone = [drop(id), ...(state === 'ready' ? [this.fail(snapshot, messageOf(error))] : [])];
-      for (const outcome of await Promise.allSettled(undone)) {
-        if (outcome.status === 'rejected') log.warn({ err: outcome.reason, archive: id }, 'a failed snapshot is left');
-      }
+      const made = await this.#undo(id, snapshot, state, error);
+      if (made !== null) return made;
       throw error;
     } finally {
       this.#active.delete(id);
     }
+  }
+
+  /**
+   * Removes what is left of a snapshot. Returns the snapshot if it is complete after all: the database may have stored it
+   * without an answer.
+   */
+  async #undo(archiveId: string, snapshot: Snapshot, state: FinishedState, error: unknown): Promise<Snapshot | null> {
+    const { repository, discard, log } = this.#deps;
+    // The rows stay if this fails, and the next check of this node removes them: `removeLeft`, and that of archives.
+    const warn = (cause: unknown): void => log.warn({ err: cause, archive: archiveId }, 'a failed snapshot is left');
+    const discarded = discard(archiveId).catch(warn);
+    if (state === 'ready') await repository.fail(snapshot.id, messageOf(error).slice(0, MAX_REASON)).catch(warn);
+    return (await discarded) === false ? repository.find(snapshot.id) : null;
   }
 
   /** Time that the storage takes does not count. */
@@ -140,19 +175,15 @@ export class StreamedSnapshots {
     }
   }
 
-  /** Removes a snapshot that is not complete, and records why. */
-  async fail({ id, state }: Pick<Snapshot, 'id' | 'state'>, reason: string): Promise<void> {
-    if (state === 'making') await this.#deps.repository.fail(id, reason.slice(0, MAX_REASON));
-  }
-
   /** Ends transfers. Their snapshots are not made. */
   close(): void {
     this.#closed.abort(new Error('the platform is shutting down'));
   }
 }
 
+const NOT_STORED = 'The files of the sandbox could not be stored';
 const TOO_SLOW = 'its files arrive too slowly while other snapshots wait';
 
 function messageOf(error: unknown): string {
-  return isAppError(error) ? error.message : 'The files of the sandbox could not be stored';
+  return isAppError(error) ? error.message : NOT_STORED;
 }

@@ -102,6 +102,7 @@ export class SnapshotService {
 
   /** Deletes the snapshot. Its files stay until no new sandbox waits for them. */
   async release(snapshot: Snapshot): Promise<void> {
+    this.#context.storage?.streamed.end(snapshot.id);
     await this.#repository.remove(snapshot.id);
     await this.#purge(snapshot);
   }
@@ -169,10 +170,10 @@ export class SnapshotService {
 
   /** After a start: forgets what the previous process did not complete of snapshots without files on this node. */
   async forgetUnfinished(): Promise<void> {
-    for (const snapshot of await this.#repository.ofNode(this.#context.node, ['making', 'fork'])) {
-      if (clusterOfDriver(snapshot.driver) === null) continue;
-      await this.#context.storage?.streamed.fail(snapshot, 'the platform was restarted');
-      await this.release(snapshot);
+    const { storage, node } = this.#context;
+    if (storage !== null) return storage.streamed.removeLeft('the platform was restarted');
+    for (const snapshot of await this.#repository.ofNode(node, ['making', 'fork'])) {
+      if (clusterOfDriver(snapshot.driver) !== null) await this.release(snapshot);
     }
   }
 
@@ -189,8 +190,9 @@ export class SnapshotService {
     await this.sweep();
   }
 
-  /** Deletes the files of removed snapshots that no sandbox waits for. */
+  /** Deletes the files of removed snapshots that no sandbox waits for, and what could not be removed when it failed. */
   async sweep(): Promise<void> {
+    await this.#context.storage?.streamed.removeLeft();
     for (const each of await this.#repository.ofNode(this.#context.node, ['removed'])) await this.#purge(each);
   }
 
@@ -199,13 +201,19 @@ export class SnapshotService {
     const copy = this.#copierOf(sandbox, state);
     assertCopyable(sandbox);
     const draft = this.#draft(sandbox, request);
-    await this.#record(draft, request, state, limit);
+    const { storage } = this.#context;
+    storage?.streamed.begin(draft.id);
+    let made: Snapshot | null = null;
     try {
-      return await copy(draft);
-    } catch (error) {
-      await this.#repository.remove(draft.id);
-      await this.#purge(draft);
-      throw error;
+      await this.#record(draft, request, state, limit);
+      made = await copy(draft).catch(async (error: unknown) => {
+        await this.#repository.remove(draft.id);
+        await this.#purge(draft);
+        throw error;
+      });
+      return made;
+    } finally {
+      if (made?.state !== 'fork') storage?.streamed.end(draft.id);
     }
   }
 
