@@ -117,7 +117,7 @@ export class KubernetesDriver implements SandboxDriver {
   /** `saved` has the files; null: the image has them. */
   async #create(
     spec: SandboxSpec,
-    saved: (() => Promise<SavedRoot>) | null,
+    saved: ((signal: AbortSignal) => Promise<SavedRoot>) | null,
     signal: AbortSignal,
     place: StartPlace | undefined,
   ): Promise<void> {
@@ -132,15 +132,14 @@ export class KubernetesDriver implements SandboxDriver {
     if (found !== null && (found.started || (found.failure?.kind === 'pod' && !found.filling))) throw filesGone(found);
     const runtimeClass = spec.isolation === 'gvisor' ? this.#options.gvisorRuntimeClass : this.#options.runtimeClass;
     const image = await this.#images.find(spec, client, signal);
-    const root = saved === null ? null : await saved();
     try {
-      const state = root === null ? 'stopped' : 'filling';
+      const state = saved === null ? 'stopped' : 'filling';
       const pod = sandboxPod(spec, { ...this.#options, ...image, helperImage, runtimeClass, userNamespace, state });
       await this.#options.assertOwner?.();
       if (found !== null) await this.#removePod(name, signal); // it never came up, or is being deleted
       watch.note(await client.create(pod, signal));
       await awaitUp(watch, { name, image: spec.image, signal, place });
-      if (root !== null) await this.#fill(name, root, signal);
+      if (saved !== null) await this.#fill(name, saved, signal);
     } catch (error) {
       if (isStatusError(error, 409)) throw kubeFailure(error, 'ROOTFS_FAILED'); // a pod that we do not know
       const remove = this.#removePod(name, AbortSignal.timeout(REQUEST_LIMIT_MS));
@@ -148,18 +147,24 @@ export class KubernetesDriver implements SandboxDriver {
         this.#options.log.warn({ err: cause, sandbox: spec.id }, 'the pod of a failed sandbox could not be removed');
       });
       throw kubeFailure(error, 'ROOTFS_FAILED');
-    } finally {
-      await root?.close();
     }
   }
 
-  /** The state comes last: without it, the sandbox was not created. */
-  async #fill(name: string, root: SavedRoot, signal: AbortSignal): Promise<void> {
+  /**
+   * The files are opened once the pod can take them, because an engine does not wait for a reader for long. The state comes
+   * last: without it, the sandbox was not created.
+   */
+  async #fill(name: string, saved: (signal: AbortSignal) => Promise<SavedRoot>, signal: AbortSignal): Promise<void> {
     const pod = this.#need().watch.find(name);
     if (pod === null) throw filesGone(pod);
     const connection = await this.#openHelper(pod, signal);
     try {
-      await root.restore(connection, signal);
+      const root = await saved(signal);
+      try {
+        await root.restore(connection, signal);
+      } finally {
+        await root.close();
+      }
     } finally {
       await connection.close();
     }

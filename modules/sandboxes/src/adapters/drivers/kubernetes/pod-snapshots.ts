@@ -43,7 +43,7 @@ export interface PodCopiesOptions {
   ) => Promise<Result>;
   readonly create: (
     spec: SandboxSpec,
-    saved: () => Promise<SavedRoot>,
+    saved: (signal: AbortSignal) => Promise<SavedRoot>,
     signal: AbortSignal,
     place: StartPlace | undefined,
   ) => Promise<void>;
@@ -75,7 +75,7 @@ export function createPodSaves({ driver, withHelper, create, clock }: PodCopiesO
           root.abandon();
         }
       }),
-    create: (spec, archive, signal, place) => create(spec, () => openArchive(archive), signal, place),
+    create: (spec, archive, signal, place) => create(spec, (until) => openArchive(archive, until), signal, place),
   };
 }
 
@@ -99,7 +99,8 @@ export class PodSnapshots implements SnapshotDriver {
       addBase: () => Promise.reject(sandboxErrors.ARCHIVE_DAMAGED()),
       read: (snapshotId, signal) => this.#read(snapshotId, signal),
       mayContinue: async (id) => !(await options.isHeld(id)),
-      create: (spec, archive, signal, place) => options.create(spec, () => openArchive(archive), signal, place),
+      create: (spec, archive, signal, place) =>
+        options.create(spec, (until) => openArchive(archive, until), signal, place),
     };
   }
 
