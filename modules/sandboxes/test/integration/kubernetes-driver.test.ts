@@ -3,7 +3,7 @@ import { FakeKubeApi } from '../support/fake-kube-api.ts';
 import { kubernetesSubject } from '../support/kubernetes-subject.ts';
 import { sampleSpec } from '../support/sample-spec.ts';
 import { writeHeader } from '../../src/domain/archives/archive-header.ts';
-import type { ArchiveSource, SaveDriver } from '../../src/domain/driver.ts';
+import type { ArchiveSource, SandboxSpec, SaveDriver } from '../../src/domain/driver.ts';
 import { sandboxErrors } from '../../src/errors.ts';
 import type { KubernetesDriver } from '../../src/adapters/drivers/kubernetes/kubernetes-driver.ts';
 
@@ -30,6 +30,14 @@ describe('the driver of pods', () => {
     await api.close();
   });
 
+  const started = async (): Promise<SandboxSpec> => {
+    const spec = sampleSpec('one');
+    await driver.create(spec, NEVER);
+    await driver.start(spec, NEVER);
+    api.asked.length = 0;
+    return spec;
+  };
+  const conditionOf = async () => (await driver.list())[0];
   const archive = (open: () => AsyncIterable<Uint8Array>): ArchiveSource => ({
     base: null,
     open,
@@ -64,5 +72,48 @@ describe('the driver of pods', () => {
     stop.abort(sandboxErrors.AGENT_TIMEOUT());
     expect(await creating).toMatchObject({ code: 'AGENT_TIMEOUT' });
     expect(api.pods.size).toBe(0);
+  });
+
+  it('ends a measurement with the signal', async () => {
+    const { id } = await started();
+    api.answer = () => undefined;
+    const stop = new AbortController();
+    const measuring = endOf(saves.sizeBytes(id, stop.signal));
+    await expect.poll(() => api.asked).toContain('root.measure');
+    stop.abort(sandboxErrors.SNAPSHOT_ENDED({ details: { reason: 'its sandbox was stopped' } }));
+    expect(await measuring).toMatchObject({ code: 'SNAPSHOT_ENDED' });
+  });
+
+  it.each([
+    ['stays frozen if its sandbox ends', sandboxErrors.SNAPSHOT_ENDED({ details: { reason: 'deleted' } }), true],
+    ['is resumed if the platform shuts down', new Error('the platform is shutting down'), false],
+  ])(
+    'ends a transfer with the signal, without waiting for the storage; what was frozen %s',
+    async (_, reason, paused) => {
+      const { id } = await started();
+      api.answer = (op) => (op === 'root.save' ? undefined : { result: {} });
+      const stop = new AbortController();
+      const saving = endOf(saves.save(id, 1024, stop.signal, never));
+      await expect.poll(() => api.asked).toEqual(['pause', 'root.save']);
+      expect(await conditionOf()).toMatchObject({ paused: true });
+      stop.abort(reason);
+      expect(await saving).toBe(reason);
+      expect(await conditionOf()).toMatchObject({ running: true, paused });
+      expect(api.asked.includes('resume')).toBe(!paused);
+    },
+  );
+
+  it('resumes a frozen sandbox to stop it, so that its programs can end, and kills them if that fails', async () => {
+    const spec = await started();
+    await driver.pause(spec.id);
+    await driver.stop(spec.id, 5000);
+    expect(api.asked).toEqual(['pause', 'resume', 'halt 5000']);
+    await driver.start(spec, NEVER);
+    await driver.pause(spec.id);
+    api.answer = () => ({ error: { code: 'FAILED', message: 'it does not work' } });
+    api.asked.length = 0;
+    await driver.stop(spec.id, 5000);
+    expect(api.asked).toEqual(['resume', 'halt 0']);
+    expect(await conditionOf()).toMatchObject({ running: false });
   });
 });

@@ -74,50 +74,57 @@ export class StreamedSnapshots {
   }
 
   /**
-   * `isContended`: whether others wait for this to end. Throws QUOTA_EXCEEDED, HOST_DISK_FULL, SNAPSHOT_NOT_FOUND, and what
-   * the driver throws.
+   * `isContended`: whether others wait for this to end. `ending` ends it at once, without waiting for the storage, because what
+   * ends the sandbox waits for this. Throws its reason, QUOTA_EXCEEDED, HOST_DISK_FULL, SNAPSHOT_NOT_FOUND, and what the driver
+   * throws.
    */
   async take(
     driver: SaveDriver,
     snapshot: Snapshot,
     state: FinishedState,
     isContended: () => boolean,
+    ending: AbortSignal,
   ): Promise<Snapshot> {
     const { blobs, isOnDisk, disk, repository, sealer, quotaLimits, node, random, log, drop } = this.#deps;
     const { id: snapshotId, sandboxId, workspaceUuid } = snapshot;
-    const measuredBytes = await driver.sizeBytes(sandboxId);
-    const maxBytes = Math.min(MAX_ROOT_BYTES, Math.ceil(measuredBytes * GROWTH) + GROWTH_BYTES);
-    if (isOnDisk) await assertDiskRoom(disk, maxBytes);
-    const limits = await quotaLimits.readLimits(workspaceUuid);
+    const signal = AbortSignal.any([this.#closed.signal, ending]);
+    let storing: Promise<unknown> = Promise.resolve();
     const id = random.bytes(ID_BYTES).toString('hex');
     const bytes = random.bytes(ARCHIVE_KEY_BYTES);
     const key = await sealer.wrap(bytes, archiveContext(id));
     const archive: NewArchive = { id, snapshotId, base: null, format: driver.format, node, key, workspaceUuid: null };
     this.#active.add(id);
     try {
+      const measuredBytes = await driver.sizeBytes(sandboxId, signal);
+      const maxBytes = Math.min(MAX_ROOT_BYTES, Math.ceil(measuredBytes * GROWTH) + GROWTH_BYTES);
+      if (isOnDisk) await assertDiskRoom(disk, maxBytes);
+      const limits = await quotaLimits.readLimits(workspaceUuid);
       const refusal = await repository.begin(archive, snapshotId, maxBytes, limits);
       if (refusal === 'gone') throw sandboxErrors.SNAPSHOT_NOT_FOUND();
       if (refusal !== null) throw quotaExceeded(refusal);
-      const { signal } = this.#closed;
       const meter = { bytes: 0 };
       const sizeBytes = await driver.save(sandboxId, maxBytes, signal, (content) => {
         const metered = this.#metered(content, meter, isContended);
         const sealed = encodeArchive(metered, { id, bytes }, (size) => random.bytes(size));
-        return storeArchive(blobs, id, sealed, signal);
+        const stored = storeArchive(blobs, id, sealed, signal);
+        storing = stored.catch(() => undefined); // its failure is that of the transfer
+        return stored;
       });
       const made = await repository.finish(archive, { sizeBytes, unpackedBytes: meter.bytes }, state);
       if (made === null) throw sandboxErrors.SNAPSHOT_NOT_FOUND();
+      this.#active.delete(id);
       log.info({ snapshot: snapshotId, bytes: sizeBytes }, 'a snapshot was stored');
       return made;
     } catch (error) {
       // The rows stay if this fails, and the next start or check of this node removes them.
-      const undone = [drop(id), ...(state === 'ready' ? [this.fail(snapshot, messageOf(error))] : [])];
-      for (const outcome of await Promise.allSettled(undone)) {
-        if (outcome.status === 'rejected') log.warn({ err: outcome.reason, archive: id }, 'a failed snapshot is left');
-      }
+      const warn = (cause: unknown): void => log.warn({ err: cause, archive: id }, 'a failed snapshot is left');
+      const dropped = storing
+        .then(() => drop(id))
+        .catch(warn)
+        .finally(() => this.#active.delete(id));
+      if (state === 'ready') await this.fail(snapshot, messageOf(error)).catch(warn);
+      if (!ending.aborted) await dropped;
       throw error;
-    } finally {
-      this.#active.delete(id);
     }
   }
 
