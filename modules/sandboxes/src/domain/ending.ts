@@ -50,7 +50,7 @@ export async function cleanUp(context: SandboxContext, boots: Boots, sandbox: Dr
   const { id } = sandbox;
   await interrupt(context, boots, id, 'its sandbox was deleted', async () => {
     await live.release(id);
-    if (!drivers.isAway(sandbox)) await places.run(sandbox, () => drivers.of(sandbox).remove(id));
+    if (!drivers.isAway(sandbox)) await places.remove(sandbox, () => drivers.of(sandbox).remove(id));
     else if (!(await clusterChoice.isGone(sandbox))) return; // the return of its agent removes it
     await repository.purge(id);
     drivers.forget(id);

@@ -220,6 +220,24 @@ describeDialects<unknown>('sandboxes of clusters whose pods are gone', migration
     expect([hasStarted, pods.sandboxes.has(made.body['id'])]).toEqual([false, false]);
   });
 
+  it('keep no sandbox running that is deleted, however many of them wait for a slow cluster', async () => {
+    const deleted = await create();
+    const { body: snapshot } = await call('POST', `/api/sandboxes/${deleted}/snapshots`, { body: {} });
+    let restores = 0;
+    pods.beforeCreate = (_spec, signal) => {
+      restores += 1;
+      return unlessAborted(never.promise, signal, () => signal.reason as Error); // of the platform
+    };
+    const body = { snapshot_id: snapshot['id'], cluster: 'home' };
+    for (let count = 0; count < 17; count += 1) {
+      expect((await call('POST', '/api/sandboxes?wait_ms=0', { body })).status).toBe(202);
+    }
+    await waitFor(() => restores === 16); // each of the places has one, and the last one waits
+    expect((await call('DELETE', `/api/sandboxes/${deleted}`)).status).toBe(200);
+    await waitFor(() => !pods.sandboxes.has(deleted));
+    expect(restores).toBe(16);
+  });
+
   it('count their restores anew once they have run for a day', async () => {
     const id = await create();
     await lose(id);
