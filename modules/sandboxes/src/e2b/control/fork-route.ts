@@ -43,6 +43,7 @@ export function registerForkRoute(app: HttpApp, deps: ControlDeps): void {
         workspaceUuid,
         maker: creatorFields(principal),
         principal,
+        granted: grantedAccessOf(request),
         sandboxId,
         name: null,
         count,
