@@ -58,7 +58,7 @@ export function registerSnapshotMakingRoutes(app: HttpApp, options: SnapshotRout
   app.post(
     `${prefix}/:id/snapshots`,
     {
-      config: { action: 'sandbox:update' },
+      config: { action: 'sandbox:update', answersLate: true },
       schema: {
         tags,
         summary: "Create a snapshot of a sandbox's files; its processes freeze during the copy",
@@ -95,7 +95,7 @@ export function registerSnapshotMakingRoutes(app: HttpApp, options: SnapshotRout
   app.post(
     `${prefix}/:id/fork`,
     {
-      config: { action: 'sandbox:create' },
+      config: { action: 'sandbox:create', answersLate: true },
       schema: {
         tags,
         summary: 'Fork a sandbox: create sandboxes with a copy of its current files, volumes and buckets, all or none',
