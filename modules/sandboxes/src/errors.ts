@@ -41,6 +41,7 @@ export const sandboxErrors = defineErrors({
   SNAPSHOT_ELSEWHERE: [409, 'The snapshot is on another node: {remedy}'],
   SNAPSHOT_UNSUPPORTED: [409, 'The snapshot cannot be used here: {reason}'],
   ARCHIVE_DAMAGED: [500, 'The archive is damaged'],
+  SNAPSHOT_ENDED: [409, 'The snapshot was not taken: {reason}'],
   SNAPSHOTS_BUSY: [503, 'Too many snapshots are queued; try again later'],
   SNAPSHOTS_UNAVAILABLE: [501, 'The driver {driver} does not support snapshots'],
   SNAPSHOTS_UNSTORED: [

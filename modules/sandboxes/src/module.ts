@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { confirmAccess, type GrantedAccess } from '@svc/access';
 import { describeHoldings, type ServiceModule } from '@svc/http';
 import { sumUsage, unlimitedTraffic, zeroUsage } from '@svc/quotas';
 import { backgroundClock, loadOnce, systemRandom, unlimitedDisk } from '@svc/runtime';
@@ -257,6 +258,7 @@ async function assemble(deps: SandboxesDependencies) {
     tickets,
     usage,
     forkCopies,
+    confirm: (granted: GrantedAccess) => confirmAccess(deps.access, granted),
     webhooks,
   };
 }

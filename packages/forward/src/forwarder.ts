@@ -8,6 +8,7 @@ import {
   hasSmallBody,
   httpErrors,
   isPlain,
+  keepOpen,
   readSmallBody,
   relayPlain,
   relayRequest,
@@ -34,7 +35,6 @@ const MAX_OPEN = 10_000;
 /** The owner may hold a terminal for a minute while its sandbox starts. */
 const UPGRADE_TIMEOUT_MS = 90_000;
 const WATCH_EVERY_MS = 2_000;
-const KEEP_ALIVE_MS = 30_000;
 /** Of connections that replicas themselves open: no client named a host. */
 const REPLICA_HOST = 'replica.internal';
 const RETRY_AFTER = { 'retry-after': '1' } as const;
@@ -327,10 +327,4 @@ function contextFor({ ca, cert, key }: ReplicaIdentity): SecureContext {
 
 function keyOf({ replica, bootId }: Pick<Peer, 'replica' | 'bootId'>): string {
   return `${replica} ${bootId}`;
-}
-
-/** Duck-typed: the socket of an HTTP/2 request is that of its stream. */
-function keepOpen(socket: Duplex): void {
-  if ('setTimeout' in socket && typeof socket.setTimeout === 'function') socket.setTimeout(0);
-  if ('setKeepAlive' in socket && typeof socket.setKeepAlive === 'function') socket.setKeepAlive(true, KEEP_ALIVE_MS);
 }

@@ -33,7 +33,7 @@ type Served = Required<Pick<ListenerOptions, 'handler' | 'onUpgrade'>>;
  * on only requests with a valid hop.
  */
 export function createInternalListener(
-  options: Served & Omit<ListenerOptions, 'tls' | 'limits'> & { identity: ReplicaIdentity; forwarder: Forwarder },
+  options: Served & Omit<ListenerOptions, 'tls'> & { identity: ReplicaIdentity; forwarder: Forwarder },
 ): InternalListener {
   const { identity, forwarder, handler, onUpgrade, ...others } = options;
   const names = new WeakMap<Duplex, string | undefined>(); // reading a certificate takes longer than verifying a hop
@@ -44,7 +44,7 @@ export function createInternalListener(
   };
   const listener = createListener({
     ...others,
-    limits: LIMITS,
+    limits: { ...others.limits, ...LIMITS },
     shares: { ...others.shares, maxHandshakes: MAX_HANDSHAKES },
     tls: { ...contextFor(identity), requestCert: true, rejectUnauthorized: true },
     ...guarded({ handler, onUpgrade }, admit),

@@ -13,6 +13,7 @@ import { answerError, useErrorRenderer } from './error-answers.ts';
 import { admitHops, forwardToOwners, noForwarding, type Forwarding } from './forwarding.ts';
 import { installGuard } from './guard.ts';
 import type { HttpApp } from './http-app.ts';
+import { keepForLateAnswers } from './late-answers.ts';
 import { registerOpenApi } from './openapi.ts';
 import { RouteRateLimits } from './rate-limit-routes.ts';
 import { renderFlatError } from './renderers.ts';
@@ -128,6 +129,7 @@ export async function createHttpApp(options: HttpAppOptions): Promise<HttpApp> {
   limitWorkspaces(untyped, options.traffic ?? unlimitedTraffic, isCounted);
   forwardToOwners(app, forwarding);
   limitBodyTime(app, options.bodyTimeoutMs ?? 60_000);
+  keepForLateAnswers(app);
   observeRequests(app, options.metrics);
   useErrorRenderer(app, renderFlatError);
   return app;

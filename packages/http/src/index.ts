@@ -22,6 +22,7 @@ export { fromFrameworkError, type FailedRequest } from './framework-errors.ts';
 export { grantedAccessOf, grantOf, principalOf } from './guard.ts';
 export { registerHealthRoutes, type HealthOptions, type ReadinessCheck } from './health.ts';
 export { nullable, type HttpApp } from './http-app.ts';
+export { keepOpen } from './late-answers.ts';
 export { createListener, type Listener, type ListenerOptions } from './listener.ts';
 export { DEFAULT_LISTENER_LIMITS, type ListenerLimits } from './listener-limits.ts';
 export { createMetricsHandler, registerMetricsRoute, type MetricsRouteOptions } from './metrics-route.ts';

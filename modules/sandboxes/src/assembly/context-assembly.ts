@@ -5,6 +5,7 @@ import { LiveSandboxes } from '../domain/live-sandboxes.ts';
 import { DrainState } from '../domain/nodes/drain-state.ts';
 import { wake } from '../domain/pausing.ts';
 import type { SandboxNodes } from '../domain/ports.ts';
+import { SnapshotTakes } from '../domain/snapshots/snapshot-takes.ts';
 import { StatusWatch } from '../domain/status-watch.ts';
 import { Supervisor } from '../domain/supervisor.ts';
 
@@ -48,6 +49,8 @@ export function createContext({ nodes, ...deps }: Given & { readonly nodes: Sand
   );
   const holder = new Holder({ repository, live, node: deps.node, nodes, clock: deps.clock });
   const drain = new DrainState(deps.node);
-  const context: SandboxContext = { ...deps, live, holder, drain, watch: new StatusWatch(), queue: new KeyedQueue() };
+  const queue = new KeyedQueue();
+  const takes = new SnapshotTakes();
+  const context: SandboxContext = { ...deps, live, holder, drain, watch: new StatusWatch(), queue, takes };
   return { context, supervisor };
 }

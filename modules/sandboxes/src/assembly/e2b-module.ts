@@ -11,6 +11,7 @@ import type { CommandService } from '../domain/exec/command-service.ts';
 import type { FileService } from '../domain/files/file-service.ts';
 import type { ProcessService } from '../domain/processes/process-service.ts';
 import type { MountService } from '../domain/mounts/mount-service.ts';
+import type { ForkDeps } from '../domain/snapshots/fork.ts';
 import type { ForkCopies } from '../domain/snapshots/fork-copies.ts';
 import type { SecretService } from '../domain/secrets/secret-service.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
@@ -60,6 +61,7 @@ export interface E2bRouteDeps extends Omit<CreateDeps, 'limitsEgress' | 'secretN
   readonly secrets: SecretService;
   readonly mounts: MountService;
   readonly forkCopies: ForkCopies;
+  readonly confirm: ForkDeps['confirm'];
   readonly events: { readonly log: EventLog };
   /** Counts creates through both APIs. */
   readonly createLimiter: CallerLimiter;

@@ -14,7 +14,7 @@ const KEPT_FOR_OTHERS = 2;
 /** Rest after each millisecond of a start next to other workspaces; measured in bench/fairness. */
 const SHARED_REST = 5;
 
-/** Concurrent starts and removals in each connected cluster, which does the work and belongs to one workspace. */
+/** Concurrent starts, and as many removals, in each connected cluster, which does the work and belongs to one workspace. */
 const IN_CLUSTER = 16;
 
 /**

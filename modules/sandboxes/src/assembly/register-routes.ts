@@ -26,6 +26,7 @@ import type { MountService } from '../domain/mounts/mount-service.ts';
 import type { VolumeFileService } from '../domain/volumes/volume-file-service.ts';
 import type { VolumeService } from '../domain/volumes/volume-service.ts';
 import type { TemplateService } from '../domain/templates/template-service.ts';
+import type { ForkDeps } from '../domain/snapshots/fork.ts';
 import type { ForkCopies } from '../domain/snapshots/fork-copies.ts';
 import type { SnapshotService } from '../domain/snapshots/snapshot-service.ts';
 import { registerEgressRoute } from '../routes/egress-route.ts';
@@ -72,6 +73,7 @@ export interface RouteDeps {
   readonly volumeFiles: VolumeFileService;
   readonly mounts: MountService;
   readonly forkCopies: ForkCopies;
+  readonly confirm: ForkDeps['confirm'];
   readonly files: FileService;
   readonly commands: CommandService;
   readonly processes: ProcessService;
@@ -108,6 +110,7 @@ export async function registerRoutes(app: HttpApp, deps: RouteDeps): Promise<voi
       volumes,
       mounts,
       forkCopies: deps.forkCopies,
+      confirm: deps.confirm,
       config,
       createLimiter,
       images,

@@ -35,11 +35,13 @@ let recorded: Sandbox | null;
 let stops: number;
 let driver: SandboxDriver;
 let clock: Clock;
+let isAllowed: boolean;
 let archive: Pick<Archive, 'sizeBytes' | 'unpackedBytes'> | null;
 
 beforeEach(() => {
   isClosed = false;
   archive = null;
+  isAllowed = true;
   clock = systemClock;
   recorded = sandbox;
   stops = 0;
@@ -75,6 +77,7 @@ beforeEach(() => {
     },
     driver,
     drivers,
+    clusterChoice: { isAllowed: async () => isAllowed },
     live,
     watch: new StatusWatch(),
     queue: new KeyedQueue(),
@@ -157,6 +160,22 @@ it('starts a sandbox while another one waits for a node, and a cluster does not 
   boots.begin(sandbox);
   await expect.poll(() => live.has(sandbox.id)).toBe(true);
   await boots.close();
+});
+
+it('runs nothing for a creator who has lost the right to the cluster during the transfer of the files', async () => {
+  const changes: Sandbox[] = [];
+  change = async (changed) => {
+    changes.push(changed);
+    return changed;
+  };
+  driver.create = async () => void (isAllowed = false);
+  driver.start = async () => Promise.reject(new Error('it must not start'));
+  const cluster = { id: 'cls-1', name: 'one' } as Sandbox['cluster']; // what a start reads
+  boots.begin({ ...sandbox, cluster });
+  expect(boots.ids).toEqual([sandbox.id]);
+  await expect.poll(() => boots.has(sandbox.id)).toBe(false);
+  expect(changes).toMatchObject([{ status: 'stopped', stateReason: 'CLUSTER_RIGHT_REVOKED', fault: null }]);
+  expect([live.has(sandbox.id), stops, boots.ids]).toEqual([false, 1, []]);
 });
 
 it.each([

@@ -1,6 +1,7 @@
 import { isAppError } from '@svc/errors';
 import { diskBytesOf, type Archive } from './archives/archive.ts';
 import { assertDiskRoomAhead } from './disk-room.ts';
+import { RIGHT_REVOKED } from './clusters/cluster-rights.ts';
 import type { HelperConnection } from './helper/helper-connection.ts';
 import type { SandboxSpec, StartPlace } from './driver.ts';
 import { isCauseCode, sandboxErrors, type CauseCode } from '../errors.ts';
@@ -45,6 +46,11 @@ export class Boots {
       .finally(() => this.#running.delete(sandbox.id));
     done.catch((error: unknown) => this.#context.log.error({ err: error, sandbox: sandbox.id }, 'boot failed badly'));
     this.#running.set(sandbox.id, { sandbox, controller, done });
+  }
+
+  /** Sandboxes being started. */
+  get ids(): readonly string[] {
+    return [...this.#running.keys()];
   }
 
   /** Whether a start of this sandbox is under way. */
@@ -185,6 +191,8 @@ export class Boots {
     const wasCreated = spec.startedAt === null && spec.snapshotId === null && (await driver.isCreated(spec.id));
     // One that has run is never created again, because it would be empty: if its files are gone, the start refuses.
     if (spec.startedAt === null) await this.#create(spec, signal, place);
+    // The transfer of its files may have taken hours.
+    if (!(await this.#context.clusterChoice.isAllowed(spec))) throw new RightRevoked();
     signal.throwIfAborted();
     await driver.start(spec, signal);
     // A disk from the warm pool has files with its previous hostname.
@@ -243,9 +251,8 @@ export class Boots {
   async #fail(sandbox: Sandbox, error: unknown): Promise<void> {
     const { drivers, repository, watch, log, node } = this.#context;
     if (error instanceof Cancelled) return;
-    const fault = faultOf(error);
-    log.error({ err: error, sandbox: sandbox.id, code: fault.code }, 'sandbox could not be started');
-    const change = { status: 'error', stateReason: fault.code, fault } as const;
+    const change = outcomeOf(error);
+    log.error({ err: error, sandbox: sandbox.id, code: change.stateReason }, 'sandbox could not be started');
     const failed = await repository.change(sandbox.id, ['creating'], change, node);
     if (failed !== null) watch.announce(sandbox.id, failed);
     // Free the resources of a failed start at once; the files stay for a recovery.
@@ -299,6 +306,14 @@ function causeOf(error: unknown, signal: AbortSignal): unknown {
 
 class Cancelled extends Error {}
 class TimedOut extends Error {}
+class RightRevoked extends Error {}
+
+/** A right that is lost during a start has the same effect as later. */
+function outcomeOf(error: unknown): Pick<Sandbox, 'status' | 'stateReason' | 'fault'> {
+  if (error instanceof RightRevoked) return { status: 'stopped', stateReason: RIGHT_REVOKED, fault: null };
+  const fault = faultOf(error);
+  return { status: 'error', stateReason: fault.code, fault };
+}
 
 export function faultOf(error: unknown): SandboxFault {
   if (error instanceof TimedOut) {

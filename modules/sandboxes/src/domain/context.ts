@@ -10,6 +10,7 @@ import type { Holder } from './holder.ts';
 import type { LiveSandboxes } from './live-sandboxes.ts';
 import type { DrainState } from './nodes/drain-state.ts';
 import type { SandboxRepository } from './ports.ts';
+import type { SnapshotTakes } from './snapshots/snapshot-takes.ts';
 import type { StartPlaces } from './start-places.ts';
 import type { StatusWatch } from './status-watch.ts';
 
@@ -26,6 +27,8 @@ export interface SandboxContext {
   readonly watch: StatusWatch;
   /** Serializes changes to a sandbox on the machine, keyed by its id. */
   readonly queue: KeyedQueue;
+  /** Snapshots being taken, which hold the place of their sandbox in the queue. */
+  readonly takes: SnapshotTakes;
   readonly clock: Clock;
   readonly random: Random;
   /** The current limits. */

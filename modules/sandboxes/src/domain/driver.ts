@@ -98,14 +98,14 @@ export interface SnapshotDriver {
   /**
    * Copies the files of a created sandbox, running or not. The copy is consistent: a running sandbox is frozen while it
    * is taken and resumes unless it was paused. When this resolves, the copy is complete and on disk; on failure, no
-   * copy is left.
+   * copy is left. Where a copy may take long, the signal ends it; with SNAPSHOT_ENDED, the sandbox stays frozen.
    */
-  take(id: string, snapshotId: string): Promise<{ readonly sizeBytes: number }>;
+  take(id: string, snapshotId: string, signal?: AbortSignal): Promise<{ readonly sizeBytes: number }>;
   /**
    * The most disk space a copy can take on this machine; 0 if the driver stores files elsewhere or the copy does not
    * exist.
    */
-  sizeBytes(of: { readonly sandbox: string } | { readonly snapshot: string }): Promise<number>;
+  sizeBytes(of: { readonly sandbox: string } | { readonly snapshot: string }, signal?: AbortSignal): Promise<number>;
   /** Does nothing if the snapshot does not exist. */
   remove(snapshotId: string): Promise<void>;
   /** Includes incomplete copies left by an interruption. */
@@ -156,11 +156,12 @@ export interface ArchiveDriver {
 
 /** Streams files out of sandboxes whose driver keeps no copies of its own, and into new ones. */
 export interface SaveDriver extends Pick<ArchiveDriver, 'format' | 'create'> {
-  /** About how much `save` passes on. */
-  sizeBytes(id: string): Promise<number>;
+  /** About how much `save` passes on. The signal ends it at once. */
+  sizeBytes(id: string, signal: AbortSignal): Promise<number>;
   /**
    * Passes the files of a created sandbox, running or not, to `keep`. A running sandbox is frozen meanwhile and resumes unless
-   * it was paused. The content fails once it exceeds `maxBytes`, or arrives too slowly. Chunks belong to the reader.
+   * it was paused. The content fails once it exceeds `maxBytes`, or arrives too slowly. Chunks belong to the reader. The signal
+   * ends it at once, without waiting for `keep`; with SNAPSHOT_ENDED, the sandbox stays frozen.
    */
   save<Kept>(
     id: string,

@@ -57,6 +57,14 @@ export function resume(context: SandboxContext, sandbox: Sandbox): Promise<Sandb
   });
 }
 
+/** Continues a sandbox whose record says that it runs, and that a copy of its files may have left frozen. Never throws. */
+export async function thaw({ drivers, log }: SandboxContext, sandbox: Sandbox): Promise<void> {
+  const { id, status, pausedAt } = sandbox;
+  if (status !== 'running' || pausedAt !== null || drivers.isAway(sandbox)) return;
+  const resumed = drivers.of(sandbox).resume(id);
+  await resumed.catch((cause: unknown) => log.error({ err: cause, sandbox: id }, 'resume failed'));
+}
+
 /** Resumes in the background for an access that does not wait; the sandbox answers once it runs again. */
 export async function wake(context: SandboxContext, id: string): Promise<void> {
   try {

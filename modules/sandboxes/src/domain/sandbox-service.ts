@@ -15,6 +15,7 @@ import { OfflineDriver } from './clusters/offline-driver.ts';
 import { clusterDriverName } from './clusters/sandbox-cluster.ts';
 import type { HelperConnection } from './helper/helper-connection.ts';
 import { createDraft } from './create-draft.ts';
+import { cleanUp, removeLeftover, stop } from './ending.ts';
 import { isSandboxId } from './identifiers.ts';
 import type { InsertOutcome, RepeatedRequest, SandboxFilter, SandboxPage } from './ports.ts';
 import { pause, resume } from './pausing.ts';
@@ -26,7 +27,6 @@ import type { WarmClaim, WarmClaims } from './warm-claims.ts';
 import { assertSupported, hashOf, type CreateRequest } from './create-request.ts';
 
 const EMPTY_DISK_BYTES = 8 * 1024 * 1024;
-const STOP_GRACE_MS = 10_000;
 const NOT_SETTLED: readonly SandboxStatus[] = ['creating'];
 const ANY_STATUS: readonly SandboxStatus[] = ['creating', 'running', 'stopped', 'error'];
 
@@ -256,8 +256,8 @@ export class SandboxService {
   }
 
   /**
-   * Stops a sandbox; cancels a pending start. A stopped sandbox is unchanged, and so is one whose expiry is no longer
-   * `expiredAt`, if that is given. Throws SANDBOX_NOT_RUNNING for a failed one.
+   * Stops a sandbox; cancels a pending start, and ends a snapshot that takes long. A stopped sandbox is unchanged, and so is
+   * one whose expiry is no longer `expiredAt`, if that is given. Throws SANDBOX_NOT_RUNNING for a failed one.
    */
   async stop(
     workspaceUuid: string,
@@ -270,21 +270,9 @@ export class SandboxService {
     if (sandbox.status === 'error') {
       throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status: sandbox.status } });
     }
-    await this.#boots.cancel(id);
-    const { queue, repository, live, watch, drivers } = this.#context;
-    return queue.run(id, async () => {
-      if (expiredAt !== null) {
-        const current = await this.get(workspaceUuid, id);
-        if (current.expiresAt !== expiredAt) return current;
-      }
-      const change = { status: 'stopped', stateReason: reason, fault: null } as const;
-      const stopped = await repository.change(id, ['creating', 'running'], change, sandbox.node);
-      if (stopped === null) return this.get(workspaceUuid, id);
-      await live.release(id);
-      await drivers.of(sandbox).stop(id, STOP_GRACE_MS);
-      watch.announce(id, stopped);
-      return stopped;
-    });
+    // A client may have extended its time: then nothing under way has to end.
+    if (expiredAt !== null && sandbox.expiresAt !== expiredAt) return sandbox;
+    return stop(this.#context, this.#boots, sandbox, { reason, expiredAt });
   }
 
   /**
@@ -305,30 +293,16 @@ export class SandboxService {
 
   /** Removes all data of a deleted sandbox from the machine. The sweeper retries failures. */
   async cleanUp(sandbox: DrivenSandbox): Promise<void> {
-    const { queue, live, drivers, repository, log, places } = this.#context;
-    const { id } = sandbox;
-    await this.#boots.cancel(id);
     try {
-      await queue.run(id, async () => {
-        await live.release(id);
-        if (!drivers.isAway(sandbox)) await places.run(sandbox, () => drivers.of(sandbox).remove(id));
-        else if (!(await this.#context.clusterChoice.isGone(sandbox))) return; // the return of its agent removes it
-        await repository.purge(id);
-        drivers.forget(id);
-      });
+      await cleanUp(this.#context, this.#boots, sandbox);
     } catch (error) {
-      log.error({ err: error, sandbox: id }, 'a deleted sandbox could not be cleaned up yet');
+      this.#context.log.error({ err: error, sandbox: sandbox.id }, 'a deleted sandbox could not be cleaned up yet');
     }
   }
 
   /** Ends and removes what a sandbox that was restored on another node has here. Its record stays. */
-  async removeLeftover(id: string): Promise<void> {
-    const { queue, live, driver } = this.#context;
-    await this.#boots.cancel(id);
-    await queue.run(id, async () => {
-      await live.release(id);
-      await driver.remove(id);
-    });
+  removeLeftover(id: string): Promise<void> {
+    return removeLeftover(this.#context, this.#boots, id);
   }
 
   async close(): Promise<void> {

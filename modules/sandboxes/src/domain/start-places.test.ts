@@ -24,6 +24,16 @@ describe('the places of starts', () => {
     expect(places.waiting).toBe(0);
   });
 
+  it('of a cluster are not those of its removals, which transfers would keep waiting for hours', async () => {
+    const places = new StartPlaces({ here: slots(), inCluster: slots });
+    void places.run(of('slow'), never);
+    let removals = 0;
+    await places.remove(of('slow'), async () => void (removals += 1));
+    void places.remove(of('slow'), never);
+    void places.remove(of('slow'), async () => void (removals += 1));
+    expect([removals, places.waiting]).toEqual([1, 1]);
+  });
+
   it('are free for others during a wait that needs none, and taken again after it', async () => {
     const places = new StartPlaces({ here: slots(), inCluster: slots });
     const steps: string[] = [];

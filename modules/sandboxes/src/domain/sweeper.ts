@@ -172,6 +172,8 @@ export class Sweeper {
     if (onExpiry === 'delete' || status === 'error') return this.#service.remove(workspaceUuid, id);
     if (status === 'creating') return; // the next sweep finds it running
     if (status === 'running') {
+      // A pause would keep all others waiting for the snapshot; a later sweep does it.
+      if (onExpiry === 'pause' && this.#context.takes.has(id)) return;
       const kept =
         onExpiry === 'pause'
           ? await this.#service.pause(workspaceUuid, id)

@@ -16,7 +16,7 @@ export function registerEgressRoute(app: HttpApp, { prefix, service, images }: E
   app.put(
     `${prefix}/:id/egress`,
     {
-      config: { action: 'sandbox:update' },
+      config: { action: 'sandbox:update', answersLate: true },
       schema: {
         tags: ['sandboxes'],
         summary: 'Replace the allowed egress of a sandbox, running or not; its open connections end',

@@ -21,7 +21,7 @@ export function registerEgressRuleRoutes(app: HttpApp, options: EgressRuleRoutes
   app.put(
     `${prefix}/:id/egress/rules`,
     {
-      config: { action: 'sandbox:update' },
+      config: { action: 'sandbox:update', answersLate: true },
       schema: {
         tags: ['sandboxes'],
         summary: 'Replace the rules that add secrets to requests of a sandbox, also while it runs',

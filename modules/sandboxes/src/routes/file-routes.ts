@@ -124,7 +124,7 @@ function registerDelete(app: HttpApp, { prefix, files, owner }: FileRoutesOption
   app.delete(
     `${prefix}/:${owner.key}/files`,
     {
-      config: owner.writes,
+      config: { ...owner.writes, answersLate: true },
       schema: {
         tags: owner.tags,
         summary: 'Delete a file, or a directory with its contents',

@@ -170,7 +170,7 @@ function registerChanges(app: HttpApp, { prefix, service, volumes, mounts, image
   app.post(
     `${prefix}/:id/start`,
     {
-      config: { action: 'sandbox:update' },
+      config: { action: 'sandbox:update', answersLate: true },
       schema: {
         tags,
         summary: 'Start a stopped sandbox, or recover one in error with its files',
@@ -191,7 +191,7 @@ function registerChanges(app: HttpApp, { prefix, service, volumes, mounts, image
   app.post(
     `${prefix}/:id/stop`,
     {
-      config: { action: 'sandbox:update' },
+      config: { action: 'sandbox:update', answersLate: true },
       schema: {
         tags,
         summary: 'Stop a sandbox; its files stay',
@@ -287,7 +287,7 @@ function registerPausing(app: HttpApp, { prefix, service, images }: SandboxRoute
   app.post(
     `${prefix}/:id/pause`,
     {
-      config: { action: 'sandbox:update' },
+      config: { action: 'sandbox:update', answersLate: true },
       schema: {
         ...schema,
         summary: 'Pause a sandbox; its processes freeze and keep their memory, and any access resumes it',
@@ -298,7 +298,7 @@ function registerPausing(app: HttpApp, { prefix, service, images }: SandboxRoute
   app.post(
     `${prefix}/:id/resume`,
     {
-      config: { action: 'sandbox:update' },
+      config: { action: 'sandbox:update', answersLate: true },
       schema: { ...schema, summary: 'Resume a paused sandbox; its processes continue where they stopped' },
     },
     async (request) => toSandboxView(await service.resume(grantOf(request).workspaceUuid, request.params.id), images),

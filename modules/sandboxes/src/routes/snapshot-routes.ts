@@ -1,16 +1,10 @@
-import { grantOf, principalOf, type HttpApp } from '@svc/http';
+import { grantedAccessOf, grantOf, principalOf, type HttpApp } from '@svc/http';
 import type { CallerLimiter } from '../domain/admission.ts';
 import { type Static, Type } from 'typebox';
 import type { SandboxesConfig } from '../config.ts';
 import { NAME_PATTERN } from '../domain/identifiers.ts';
-import type { ClusterChoice } from '../domain/clusters/choose-cluster.ts';
-import type { SandboxService } from '../domain/sandbox-service.ts';
-import { fork } from '../domain/snapshots/fork.ts';
-import type { ForkCopies } from '../domain/snapshots/fork-copies.ts';
+import { fork, type ForkDeps } from '../domain/snapshots/fork.ts';
 import type { Snapshot } from '../domain/snapshots/snapshot.ts';
-import type { SnapshotService } from '../domain/snapshots/snapshot-service.ts';
-import type { MountService } from '../domain/mounts/mount-service.ts';
-import type { VolumeService } from '../domain/volumes/volume-service.ts';
 import { guestExpiry, limitOf, creatorFields, snapshotLimitOf } from './create-request.ts';
 import { toSandboxView, type ImageProgressSource } from './sandbox-view.ts';
 import { clusterOfDriver } from '../domain/clusters/sandbox-cluster.ts';
@@ -51,13 +45,7 @@ const snapshotSchema = Type.Object({
 
 const nameOnly = { name: Type.Optional(Type.String({ pattern: NAME_PATTERN })) };
 
-export interface SnapshotRoutesOptions {
-  readonly service: SandboxService;
-  readonly clusters: Pick<ClusterChoice, 'choose'>;
-  readonly snapshots: SnapshotService;
-  readonly volumes: VolumeService;
-  readonly mounts: MountService;
-  readonly forkCopies: ForkCopies;
+export interface SnapshotRoutesOptions extends ForkDeps {
   readonly config: SandboxesConfig;
   readonly createLimiter: CallerLimiter;
   readonly images: ImageProgressSource;
@@ -70,7 +58,7 @@ export function registerSnapshotMakingRoutes(app: HttpApp, options: SnapshotRout
   app.post(
     `${prefix}/:id/snapshots`,
     {
-      config: { action: 'sandbox:update' },
+      config: { action: 'sandbox:update', answersLate: true },
       schema: {
         tags,
         summary: "Create a snapshot of a sandbox's files; its processes freeze during the copy",
@@ -107,7 +95,7 @@ export function registerSnapshotMakingRoutes(app: HttpApp, options: SnapshotRout
   app.post(
     `${prefix}/:id/fork`,
     {
-      config: { action: 'sandbox:create' },
+      config: { action: 'sandbox:create', answersLate: true },
       schema: {
         tags,
         summary: 'Fork a sandbox: create sandboxes with a copy of its current files, volumes and buckets, all or none',
@@ -124,6 +112,7 @@ export function registerSnapshotMakingRoutes(app: HttpApp, options: SnapshotRout
         workspaceUuid: grantOf(request).workspaceUuid,
         maker: creatorFields(principal),
         principal,
+        granted: grantedAccessOf(request),
         sandboxId: request.params.id,
         name: request.body?.name ?? null,
         count: request.body?.count ?? 1,

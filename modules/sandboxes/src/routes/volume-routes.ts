@@ -115,7 +115,7 @@ function registerCreate(app: HttpApp, options: VolumeRoutesOptions): void {
   app.post(
     '/api/volumes',
     {
-      config: { action: 'volume:create' },
+      config: { action: 'volume:create', answersLate: true },
       schema: {
         tags,
         summary: 'Create a volume, empty or from a volume snapshot',
@@ -147,7 +147,7 @@ function registerChanges(app: HttpApp, { volumes }: VolumeRoutesOptions): void {
   app.patch(
     '/api/volumes/:name',
     {
-      config: { action: 'volume:update', owned: ownedVolume },
+      config: { action: 'volume:update', owned: ownedVolume, answersLate: true },
       schema: {
         tags,
         summary: 'Make a volume larger',
@@ -188,7 +188,7 @@ function registerSnapshotCreate(app: HttpApp, options: VolumeRoutesOptions): voi
   app.post(
     '/api/volumes/:name/snapshots',
     {
-      config: { action: 'volume:update', owned: ownedVolume },
+      config: { action: 'volume:update', owned: ownedVolume, answersLate: true },
       schema: {
         tags,
         summary: 'Create a snapshot of a volume; processes of a sandbox that writes to it freeze during the copy',

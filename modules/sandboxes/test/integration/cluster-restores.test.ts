@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { migrations } from '@svc/migrations';
 import { describeDialects, fakeAccess, fakeClock, temporaryFolder, waitFor } from '@svc/testing';
 import type { FakeAccess, FakeClock, TemporaryFolder } from '@svc/testing';
+import { unlessAborted } from '@svc/runtime';
 import type { Kysely } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { sandboxErrors } from '../../src/errors.ts';
@@ -13,6 +14,7 @@ import { FolderBlobs } from '../support/folder-blobs.ts';
 import { startPlatform, type CallOptions, type TestPlatform } from '../support/platform.ts';
 
 const MINUTE_MS = 60_000;
+const GIB = 1024 ** 3;
 
 describeDialects<unknown>('sandboxes of clusters whose pods are gone', migrations, (database) => {
   let folder: TemporaryFolder;
@@ -188,6 +190,52 @@ describeDialects<unknown>('sandboxes of clusters whose pods are gone', migration
     const { body } = await call('POST', `/api/sandboxes/${id}/start?wait_ms=10000`);
     expect(body).toMatchObject({ status: 'running' });
     expect(pods.restored.get(id)).toBe(`files of ${id}`);
+  });
+
+  it('end with the right of their creator to the cluster, also in the middle of a transfer, and start none of it', async () => {
+    const team = access.team(platform.owner.workspaceUuid);
+    const member = access.user('member@example.org');
+    access.join(team, member, 'member');
+    const query = `&workspace_uuid=${platform.owner.workspaceUuid}&team_uuid=${team}`;
+    const source = await create();
+    const { body: snapshot } = await call('POST', `/api/sandboxes/${source}/snapshots`, { body: {} });
+    await kysely().updateTable('sandbox_archive').set({ unpacked_bytes: GIB }).execute(); // takes more than an hour
+    const begun = Promise.withResolvers<AbortSignal>();
+    pods.beforeCreate = (_spec, signal) => {
+      begun.resolve(signal);
+      return unlessAborted(never.promise, signal, () => signal.reason as Error); // of the platform
+    };
+    let hasStarted = false;
+    pods.beforeStart = async () => void (hasStarted = true);
+    const body = { snapshot_id: snapshot['id'], cluster: 'home' };
+    const made = await call('POST', `/api/sandboxes?wait_ms=0${query}`, { caller: member, body });
+    expect(made).toMatchObject({ status: 202, body: { status: 'creating' } });
+    const signal = await begun.promise;
+    await clock.advance(10 * MINUTE_MS);
+    expect(signal.aborted).toBe(false);
+    access.leave(team, member);
+    await until(async () => signal.aborted);
+    await until(async () => (await read(made.body['id']))['status'] === 'stopped');
+    expect(await read(made.body['id'])).toMatchObject({ state_reason: 'CLUSTER_RIGHT_REVOKED', error: null });
+    expect([hasStarted, pods.sandboxes.has(made.body['id'])]).toEqual([false, false]);
+  });
+
+  it('keep no sandbox running that is deleted, however many of them wait for a slow cluster', async () => {
+    const deleted = await create();
+    const { body: snapshot } = await call('POST', `/api/sandboxes/${deleted}/snapshots`, { body: {} });
+    let restores = 0;
+    pods.beforeCreate = (_spec, signal) => {
+      restores += 1;
+      return unlessAborted(never.promise, signal, () => signal.reason as Error); // of the platform
+    };
+    const body = { snapshot_id: snapshot['id'], cluster: 'home' };
+    for (let count = 0; count < 17; count += 1) {
+      expect((await call('POST', '/api/sandboxes?wait_ms=0', { body })).status).toBe(202);
+    }
+    await waitFor(() => restores === 16); // each of the places has one, and the last one waits
+    expect((await call('DELETE', `/api/sandboxes/${deleted}`)).status).toBe(200);
+    await waitFor(() => !pods.sandboxes.has(deleted));
+    expect(restores).toBe(16);
   });
 
   it('count their restores anew once they have run for a day', async () => {

@@ -86,6 +86,28 @@ describe('snapshots and forks', () => {
     await waitFor(() => driver.kept.size === 0);
   });
 
+  it('makes nothing of a copy when the right of who forks is lost meanwhile', async () => {
+    const id = await source();
+    const { access, owner } = platform;
+    const team = access.team(owner.workspaceUuid);
+    const member = access.user('member@example.org');
+    access.join(team, member, 'member');
+    const isCopied = Promise.withResolvers<void>();
+    const rest = Promise.withResolvers<void>();
+    driver.beforeSnapshot = () => {
+      isCopied.resolve();
+      return rest.promise;
+    };
+    const query = `?workspace_uuid=${owner.workspaceUuid}&team_uuid=${team}`;
+    const forking = platform.call('POST', `/api/containers/${id}/fork${query}`, { caller: member, body: {} });
+    await isCopied.promise;
+    access.leave(team, member);
+    rest.resolve(); // the clock stands still: no check of open requests comes first
+    expect((await forking).status).toBe(403);
+    expect((await get('/api/containers')).body['count']).toBe(1);
+    expect([driver.sandboxes.size, driver.kept.size]).toEqual([1, 0]);
+  });
+
   it('releases the files of a fork that failed after its copy; it restarts from the copy', async () => {
     const id = await source();
     driver.beforeStart = async () => {

@@ -1,5 +1,5 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
-import type { Listener, ListenerOptions, OwnerFinders } from '@svc/http';
+import type { Listener, ListenerLimits, ListenerOptions, OwnerFinders } from '@svc/http';
 import { createTestAuthority } from '@svc/testing';
 import { Forwarder } from '../forwarder.ts';
 import { createInternalListener } from '../internal-listener.ts';
@@ -19,8 +19,8 @@ export interface NetworkMember {
   close(): Promise<void>;
 }
 
-/** Creates a network without replicas. */
-export async function createInternalNetwork(): Promise<InternalNetwork> {
+/** Creates a network without replicas. `limits`: of the listener of each. */
+export async function createInternalNetwork(limits: Partial<ListenerLimits> = {}): Promise<InternalNetwork> {
   const authority = await createTestAuthority();
   const hopKey = createSecretKey(randomBytes(32));
   const peers = new Map<string, Peer>();
@@ -55,7 +55,7 @@ export async function createInternalNetwork(): Promise<InternalNetwork> {
         forwarder,
         open: async (served, own) => {
           finders = own;
-          listener = createInternalListener({ ...served, identity, forwarder });
+          listener = createInternalListener({ ...served, limits, identity, forwarder });
           const port = await listener.listen(0, '127.0.0.1');
           peers.set(replica, { replica, bootId: replica, url: `https://127.0.0.1:${port}` });
         },

@@ -24,6 +24,8 @@ import type {
 import { Terminal, type TerminalOptions } from './terminal.ts';
 
 const LONG_POLL_SECONDS = 30;
+/** The files of a sandbox in a connected cluster travel for up to four hours. */
+const COPY_LIMIT_MS = 5 * 3_600_000;
 
 /** Options for deleting a sandbox. */
 export interface DeleteOptions extends CallOptions {
@@ -148,15 +150,18 @@ export class SandboxHandle {
     await this.#transport.call('DELETE', pathOf(this.id), { query, ...options });
   }
 
-  /** Copies the files into a snapshot. */
+  /**
+   * Copies the files into a snapshot. Resolves when it is complete: in a connected cluster after up to four hours, although
+   * the `fetch` of Node.js waits for five minutes. The event `snapshot_created` tells of one that is complete later.
+   */
   snapshot({ name, ...options }: CallOptions & { name?: string } = {}): Promise<Snapshot> {
     const body = name === undefined ? {} : { name };
-    return this.#transport.call('POST', `${pathOf(this.id)}/snapshots`, { timeoutMs: 120_000, ...options, body });
+    return this.#transport.call('POST', `${pathOf(this.id)}/snapshots`, { timeoutMs: COPY_LIMIT_MS, ...options, body });
   }
 
   /**
-   * Creates sandboxes with a copy of this one's current files, volumes and buckets. Resolves when they are running. The
-   * names of the new buckets are in `mounts` of their info.
+   * Creates sandboxes with a copy of this one's current files, volumes and buckets. Resolves when they are running, after as
+   * long as a snapshot takes. The names of the new buckets are in `mounts` of their info.
    */
   async fork({ name, count, mounts, ...options }: ForkOptions = {}): Promise<Sandbox[]> {
     const body = {
@@ -167,12 +172,12 @@ export class SandboxHandle {
     const { containers } = await this.#transport.call<{ containers: SandboxInfo[] }>(
       'POST',
       `${pathOf(this.id)}/fork`,
-      { timeoutMs: 120_000, ...options, body },
+      { timeoutMs: COPY_LIMIT_MS, ...options, body },
     );
     const forks = containers.map((info) => new Sandbox(this.#transport, info));
-    const { signal } = options;
+    const { signal, timeoutMs = COPY_LIMIT_MS } = options;
     const making = forks.filter(({ status }) => status === 'creating');
-    await Promise.all(making.map((fork) => fork.waitFor('running', { signal })));
+    await Promise.all(making.map((fork) => fork.waitFor('running', { signal, timeoutMs })));
     return forks;
   }
 

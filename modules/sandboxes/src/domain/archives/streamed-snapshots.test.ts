@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { unlimitedQuotas } from '@svc/quotas';
-import { systemRandom, unlimitedDisk } from '@svc/runtime';
+import { systemRandom, unlessAborted, unlimitedDisk } from '@svc/runtime';
 import { createLogger } from '@svc/telemetry';
 import { fakeClock, type FakeClock } from '@svc/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { sandboxErrors } from '../../errors.ts';
 import type { SaveDriver } from '../driver.ts';
 import type { Snapshot } from '../snapshots/snapshot.ts';
 import type { ArchiveBlobs, ArchiveSizes } from './archive.ts';
@@ -11,6 +12,7 @@ import { StreamedSnapshots } from './streamed-snapshots.ts';
 
 const KIB = 1024;
 const GIB = 1024 ** 3;
+const NEVER = new AbortController().signal;
 const SNAPSHOT = { id: 'snp_a', sandboxId: 'sbx_a', workspaceUuid: 'w', state: 'making' } as Snapshot; // what a transfer reads
 
 describe('streamed snapshots', () => {
@@ -21,18 +23,23 @@ describe('streamed snapshots', () => {
   let failure: string | null;
   let content: () => AsyncIterable<Uint8Array>;
   let write: () => Promise<void>;
+  let measure: (signal: AbortSignal) => Promise<number>;
+  /** Of the last transfer. */
+  let archiveId: string;
+  let dropped: string[];
   let streamed: StreamedSnapshots;
 
   const driver: SaveDriver = {
     format: 'pods',
-    sizeBytes: async () => measuredBytes,
-    save: (_id, maxBytes, _signal, keep) => {
+    sizeBytes: (_id, signal) => measure(signal),
+    save: (_id, maxBytes, signal, keep) => {
       allowedBytes = maxBytes;
-      return keep(content());
+      return unlessAborted(keep(content()), signal, () => signal.reason as Error); // the test's own
     },
     create: () => Promise.reject(new Error('not used')),
   };
-  const take = (isContended: boolean) => streamed.take(driver, SNAPSHOT, 'ready', () => isContended);
+  const take = (isContended: boolean, ending = NEVER) =>
+    streamed.take(driver, SNAPSHOT, 'ready', () => isContended, ending);
   /** Sends so much in each minute, for twelve minutes. */
   const sending = (bytesPerMinute: number) =>
     async function* () {
@@ -50,6 +57,9 @@ describe('streamed snapshots', () => {
     failure = null;
     content = sending(1);
     write = async () => undefined;
+    measure = async () => measuredBytes;
+    archiveId = '';
+    dropped = [];
     const blobs: Pick<ArchiveBlobs, 'createAs'> = {
       createAs: async () => ({ write: () => write(), seal: async () => undefined, abort: async () => undefined }),
     };
@@ -69,13 +79,22 @@ describe('streamed snapshots', () => {
         discard: async () => undefined,
         sweep: async () => undefined,
       },
-      sealer: { wrap: async () => ({ wrapper: 'w', text: 't' }), unwrap: async () => Buffer.alloc(32) },
+      sealer: {
+        wrap: async (_key, context) => {
+          archiveId = context.split(':')[1] ?? '';
+          return { wrapper: 'w', text: 't' };
+        },
+        unwrap: async () => Buffer.alloc(32),
+      },
       quotaLimits: unlimitedQuotas,
       node: 'n',
       clock,
       random: systemRandom,
       log: createLogger({ name: 'test', level: 'silent' }),
-      discard: async () => true,
+      discard: async (id) => {
+        dropped.push(id);
+        return true;
+      },
     });
   });
 
@@ -102,6 +121,37 @@ describe('streamed snapshots', () => {
     expect(failure).toContain('too slowly while other snapshots wait');
     await take(false);
     expect(finished).not.toBeNull();
+  });
+
+  it('end with their sandbox without waiting for the storage, and are removed once it answers', async () => {
+    const written = Promise.withResolvers<void>();
+    const isWriting = Promise.withResolvers<void>();
+    const ending = new AbortController();
+    write = () => {
+      isWriting.resolve();
+      return written.promise;
+    };
+    content = sending(1);
+    const ended = take(false, ending.signal);
+    await isWriting.promise;
+    ending.abort(sandboxErrors.SNAPSHOT_ENDED({ details: { reason: 'its sandbox was stopped' } }));
+    await expect(ended).rejects.toThrow('its sandbox was stopped');
+    expect([failure, finished]).toEqual(['The snapshot was not taken: its sandbox was stopped', null]);
+    expect([dropped.length, streamed.isWriting(archiveId)]).toEqual([0, true]);
+    written.resolve();
+    await expect.poll(() => dropped).toEqual([archiveId]);
+    expect(streamed.isWriting(archiveId)).toBe(false);
+  });
+
+  it('fail with their sandbox as well while they are measured', async () => {
+    const ending = new AbortController();
+    measure = (signal) =>
+      new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+    const ended = take(false, ending.signal);
+    await expect.poll(() => streamed.isWriting(archiveId)).toBe(true);
+    ending.abort(sandboxErrors.SNAPSHOT_ENDED({ details: { reason: 'its sandbox was deleted' } }));
+    await expect(ended).rejects.toThrow('its sandbox was deleted');
+    expect(failure).toBe('The snapshot was not taken: its sandbox was deleted');
   });
 
   it('go on while others wait if they are fast enough, or if it is the storage that is slow', async () => {

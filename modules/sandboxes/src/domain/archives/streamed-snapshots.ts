@@ -99,47 +99,51 @@ export class StreamedSnapshots {
   }
 
   /**
-   * `isContended`: whether others wait for this to end. Throws QUOTA_EXCEEDED, HOST_DISK_FULL, SNAPSHOT_NOT_FOUND, and what
-   * the driver throws.
+   * `isContended`: whether others wait for this to end. `ending` ends it at once, without waiting for the storage, because what
+   * ends the sandbox waits for this. Throws its reason, QUOTA_EXCEEDED, HOST_DISK_FULL, SNAPSHOT_NOT_FOUND, and what the driver
+   * throws.
    */
   async take(
     driver: SaveDriver,
     snapshot: Snapshot,
     state: FinishedState,
     isContended: () => boolean,
+    ending: AbortSignal,
   ): Promise<Snapshot> {
     const { blobs, isOnDisk, disk, repository, sealer, quotaLimits, node, random, log } = this.#deps;
     const { id: snapshotId, sandboxId, workspaceUuid } = snapshot;
-    const measuredBytes = await driver.sizeBytes(sandboxId);
-    const maxBytes = Math.min(MAX_ROOT_BYTES, Math.ceil(measuredBytes * GROWTH) + GROWTH_BYTES);
-    if (isOnDisk) await assertDiskRoom(disk, maxBytes);
-    const limits = await quotaLimits.readLimits(workspaceUuid);
+    const signal = AbortSignal.any([this.#closed.signal, ending]);
+    let storing: Promise<unknown> = Promise.resolve();
     const id = random.bytes(ID_BYTES).toString('hex');
     const bytes = random.bytes(ARCHIVE_KEY_BYTES);
     const key = await sealer.wrap(bytes, archiveContext(id));
     const archive: NewArchive = { id, snapshotId, base: null, format: driver.format, node, key, workspaceUuid: null };
     this.#active.add(id);
     try {
+      const measuredBytes = await driver.sizeBytes(sandboxId, signal);
+      const maxBytes = Math.min(MAX_ROOT_BYTES, Math.ceil(measuredBytes * GROWTH) + GROWTH_BYTES);
+      if (isOnDisk) await assertDiskRoom(disk, maxBytes);
+      const limits = await quotaLimits.readLimits(workspaceUuid);
       const refusal = await repository.begin(archive, snapshotId, maxBytes, limits);
       if (refusal === 'gone') throw sandboxErrors.SNAPSHOT_NOT_FOUND();
       if (refusal !== null) throw quotaExceeded(refusal);
-      const { signal } = this.#closed;
       const meter = { bytes: 0 };
       const sizeBytes = await driver.save(sandboxId, maxBytes, signal, (content) => {
         const metered = this.#metered(content, meter, isContended);
         const sealed = encodeArchive(metered, { id, bytes }, (size) => random.bytes(size));
-        return storeArchive(blobs, id, sealed, signal);
+        const stored = storeArchive(blobs, id, sealed, signal);
+        storing = stored.catch(() => undefined); // its failure is that of the transfer
+        return stored;
       });
       const made = await repository.finish(archive, { sizeBytes, unpackedBytes: meter.bytes }, state);
       if (made === null) throw sandboxErrors.SNAPSHOT_NOT_FOUND();
+      this.#active.delete(id);
       log.info({ snapshot: snapshotId, bytes: sizeBytes }, 'a snapshot was stored');
       return made;
     } catch (error) {
-      const made = await this.#undo(id, snapshot, state, error);
+      const made = await this.#undo(archive, { snapshot, state, storing, ending }, error);
       if (made !== null) return made;
       throw error;
-    } finally {
-      this.#active.delete(id);
     }
   }
 
@@ -147,12 +151,20 @@ export class StreamedSnapshots {
    * Removes what is left of a snapshot. Returns the snapshot if it is complete after all: the database may have stored it
    * without an answer.
    */
-  async #undo(archiveId: string, snapshot: Snapshot, state: FinishedState, error: unknown): Promise<Snapshot | null> {
+  async #undo(
+    { id }: NewArchive,
+    { snapshot, state, storing, ending }: Taking,
+    error: unknown,
+  ): Promise<Snapshot | null> {
     const { repository, discard, log } = this.#deps;
     // The rows stay if this fails, and the next check of this node removes them: `removeLeft`, and that of archives.
-    const warn = (cause: unknown): void => log.warn({ err: cause, archive: archiveId }, 'a failed snapshot is left');
-    const discarded = discard(archiveId).catch(warn);
+    const warn = (cause: unknown): void => log.warn({ err: cause, archive: id }, 'a failed snapshot is left');
+    const discarded = storing
+      .then(() => discard(id))
+      .catch(warn)
+      .finally(() => this.#active.delete(id));
     if (state === 'ready') await repository.fail(snapshot.id, messageOf(error).slice(0, MAX_REASON)).catch(warn);
+    if (ending.aborted) return null;
     return (await discarded) === false ? repository.find(snapshot.id) : null;
   }
 
@@ -179,6 +191,16 @@ export class StreamedSnapshots {
   close(): void {
     this.#closed.abort(new Error('the platform is shutting down'));
   }
+}
+
+/** A snapshot that is being taken. */
+interface Taking {
+  readonly snapshot: Snapshot;
+  readonly state: FinishedState;
+  /** Ends, without a failure, when the storage has ended. */
+  readonly storing: Promise<unknown>;
+  /** Aborted if what waits for the take must not wait for the storage. */
+  readonly ending: AbortSignal;
 }
 
 const NOT_STORED = 'The files of the sandbox could not be stored';

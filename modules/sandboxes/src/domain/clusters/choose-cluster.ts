@@ -73,9 +73,14 @@ export class ClusterChoice {
     return { id, name, maker, node, whyUnsupported: (isolation) => (isolation === 'gvisor' ? whyNoGvisor : null) };
   }
 
-  /** Throws CLUSTER_FORBIDDEN if the creator of a sandbox may no longer run it in its cluster. */
-  async assertAllowed(sandbox: Parameters<typeof mayRunInCluster>[1]): Promise<void> {
-    if (await mayRunInCluster(this.#deps.access, sandbox)) return;
+  /** Whether the creator of a sandbox may still run it in its cluster, if it has one. */
+  isAllowed(sandbox: Pick<Sandbox, 'workspaceUuid' | 'cluster'>): Promise<boolean> {
+    return mayRunInCluster(this.#deps.access, sandbox);
+  }
+
+  /** Throws CLUSTER_FORBIDDEN unless it is allowed. */
+  async assertAllowed(sandbox: Pick<Sandbox, 'workspaceUuid' | 'cluster'>): Promise<void> {
+    if (await this.isAllowed(sandbox)) return;
     throw sandboxErrors.CLUSTER_FORBIDDEN({ details: { cluster: sandbox.cluster?.name ?? '' } });
   }
 

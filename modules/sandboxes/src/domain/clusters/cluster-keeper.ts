@@ -96,11 +96,11 @@ export class ClusterKeeper {
   }
 
   async check(): Promise<void> {
-    const { clusters, context } = this.#deps;
+    const { clusters, context, boots } = this.#deps;
     const held = new Set(clusters.held());
     for (const id of context.drivers.clusterIds) if (!held.has(id)) await this.#disconnect(id);
     for (const id of held) this.#follow(id);
-    this.#deps.rights.follow(context.live.ids);
+    this.#deps.rights.follow([...context.live.ids, ...boots.ids]);
     await this.#markAway();
     if (context.clock.nowMs() < this.#restoresAtMs) return;
     this.#restoresAtMs = context.clock.nowMs() + RESTORE_EVERY_MS;

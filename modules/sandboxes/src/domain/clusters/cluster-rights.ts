@@ -29,7 +29,7 @@ export async function mayRunInCluster(
   return allowed.has(RUN_IN_CLUSTER);
 }
 
-/** Holds the right of each creator for as long as the sandbox runs in its cluster, and stops the sandbox with it. */
+/** Holds the right of each creator for as long as the sandbox starts or runs in its cluster, and stops the sandbox with it. */
 export class ClusterRights {
   readonly #deps: ClusterRightsDeps;
   readonly #held = new Map<string, () => void>();
@@ -38,7 +38,7 @@ export class ClusterRights {
     this.#deps = deps;
   }
 
-  /** Holds the rights of these sandboxes, which run here, and of no others. */
+  /** Holds the rights of these sandboxes, which start or run here, and of no others. */
   follow(ids: readonly string[]): void {
     const running = new Set(ids);
     for (const [id, release] of this.#held) {

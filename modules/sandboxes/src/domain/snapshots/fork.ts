@@ -1,4 +1,4 @@
-import type { Principal } from '@svc/access';
+import type { GrantedAccess, Principal } from '@svc/access';
 import type { ChosenCluster, ClusterChoice } from '../clusters/choose-cluster.ts';
 import type { SandboxService } from '../sandbox-service.ts';
 import type { CreateRequest } from '../create-request.ts';
@@ -14,6 +14,8 @@ export interface ForkRequest {
   readonly maker: Pick<Principal, 'kind' | 'id'>;
   /** Must be allowed to use the buckets that the sandbox mounts. */
   readonly principal: Principal;
+  /** Must still be granted when the copies are made. */
+  readonly granted: GrantedAccess;
   readonly sandboxId: string;
   /** Name of the fork. With more than one, each name ends in its number. */
   readonly name: string | null;
@@ -27,6 +29,8 @@ export interface ForkRequest {
 }
 
 export interface ForkDeps {
+  /** Throws 401, 403 or 404 if the access would no longer be granted. */
+  readonly confirm: (granted: GrantedAccess) => Promise<unknown>;
   readonly service: SandboxService;
   readonly clusters: Pick<ClusterChoice, 'choose'>;
   readonly snapshots: SnapshotService;
@@ -37,32 +41,31 @@ export interface ForkDeps {
 
 /**
  * Creates sandboxes from the current files of another one: all of them or none. Each gets copies of the volumes and forks
- * of the buckets that the source writes to, and shares those that it only reads.
+ * of the buckets that the source writes to, and shares those that it only reads. The copies may take hours, so that the
+ * caller's rights are checked again after them.
  */
 export async function fork(
-  { service, clusters, snapshots, volumes, mounts: mountService, forkCopies }: ForkDeps,
+  deps: ForkDeps,
   request: ForkRequest,
   waitMs: number,
   signal: AbortSignal,
 ): Promise<readonly Sandbox[]> {
-  const { workspaceUuid, maker, sandboxId } = request;
+  const { service, snapshots, volumes, mounts: mountService, forkCopies } = deps;
+  const { workspaceUuid, maker, sandboxId, principal } = request;
   const source = await service.get(workspaceUuid, sandboxId);
-  const { principal } = request;
-  // Before the copy.
   if (source.cluster === null) service.assertTakesSandboxes();
-  else await clusters.choose(workspaceUuid, principal, source.cluster.id);
-  const authorized = await mountService.authorize(workspaceUuid, principal, source.mounts);
+  await authorize(deps, request, source);
   const snapshot = await snapshots.createForFork({ workspaceUuid, maker, sandboxId, name: null });
   const made: Sandbox[] = [];
   const journal = forkCopies.begin(workspaceUuid);
   try {
-    // After the copy, because the tunnel may have moved. The forks run by the right of their own creator.
-    const cluster = source.cluster === null ? null : await clusters.choose(workspaceUuid, principal, source.cluster.id);
+    const { authorized } = await authorize(deps, request, source);
     for (let index = 1; index <= request.count; index += 1) {
       const mounts = await volumes.copyForFork(workspaceUuid, maker, source.volumes, journal.note);
       const buckets = request.sharesBuckets
         ? mountService.share(authorized)
         : await mountService.fork(workspaceUuid, principal, authorized, journal.note, signal);
+      const { cluster } = await authorize(deps, request, source);
       made.push(
         await service.create(
           createChildRequest(source, request, { snapshotId: snapshot.id, index, mounts, buckets, cluster }),
@@ -81,6 +84,17 @@ export async function fork(
   } finally {
     await snapshots.release(snapshot);
   }
+}
+
+/** The forks run by the right of their own creator, at the node that has the tunnel of the cluster now. */
+async function authorize(
+  { confirm, clusters, mounts }: ForkDeps,
+  { workspaceUuid, principal, granted }: ForkRequest,
+  source: Sandbox,
+): Promise<{ readonly cluster: ChosenCluster | null; readonly authorized: readonly BucketMount[] }> {
+  await confirm(granted);
+  const cluster = source.cluster === null ? null : await clusters.choose(workspaceUuid, principal, source.cluster.id);
+  return { cluster, authorized: await mounts.authorize(workspaceUuid, principal, source.mounts) };
 }
 
 /** Removes a sandbox of a fork with its copies. They are noted before, so that a crash on the way leaves none of them. */

@@ -4,6 +4,7 @@ import { admissionOf, quotaExceeded } from '../admission.ts';
 import type { SandboxContext } from '../context.ts';
 import { assertDiskRoom } from '../disk-room.ts';
 import { newSnapshotId, isSnapshotId } from '../identifiers.ts';
+import { thaw } from '../pausing.ts';
 import type { Sandbox } from '../sandbox.ts';
 import type { SandboxService } from '../sandbox-service.ts';
 import type { SandboxDriver, SnapshotDriver } from '../driver.ts';
@@ -232,12 +233,13 @@ export class SnapshotService {
     if (saves === undefined) throw sandboxErrors.SNAPSHOTS_UNAVAILABLE({ details: { driver: name } });
     const { storage } = this.#context;
     if (storage === null) throw sandboxErrors.SNAPSHOTS_UNSTORED();
+    const isContended = (): boolean => this.#streams.isExhausted;
     return (draft) =>
-      this.#stream(sandbox, () => storage.streamed.take(saves, draft, state, () => this.#streams.isExhausted));
+      this.#stream(sandbox, (_, signal) => storage.streamed.take(saves, draft, state, isContended, signal));
   }
 
   /** Needs the sandbox's lock and a slot at once. Waits for each without the other, so that neither delays others. */
-  async #stream<Result>(sandbox: Sandbox, take: () => Promise<Result>): Promise<Result> {
+  async #stream<Result>(sandbox: Sandbox, take: Take<Result>): Promise<Result> {
     const { queue } = this.#context;
     for (;;) {
       const release = await this.#streams.acquire(sandbox.workspaceUuid);
@@ -260,29 +262,34 @@ export class SnapshotService {
   }
 
   #copy(copier: SnapshotDriver, sandbox: Sandbox, snapshotId: string): Promise<number> {
-    return this.#whileFrozen(sandbox, async ({ id }) => {
-      await assertDiskRoom(this.#context.disk, await copier.sizeBytes({ sandbox: id }));
-      return (await copier.take(id, snapshotId)).sizeBytes;
+    return this.#whileFrozen(sandbox, async ({ id }, signal) => {
+      await assertDiskRoom(this.#context.disk, await copier.sizeBytes({ sandbox: id }, signal));
+      return (await copier.take(id, snapshotId, signal)).sizeBytes;
     });
   }
 
-  /** Holds the sandbox's lock, so that it is not stopped, started or deleted meanwhile. */
-  #whileFrozen<Result>({ id, workspaceUuid }: Sandbox, take: (sandbox: Sandbox) => Promise<Result>): Promise<Result> {
-    const { queue, drivers, log } = this.#context;
-    return queue.run(id, async () => {
+  /**
+   * Holds the sandbox's lock, so that it is not stopped, started or deleted meanwhile. What is about to do that ends the
+   * snapshot first, and then nothing in the sandbox must run again.
+   */
+  #whileFrozen<Result>({ id, workspaceUuid }: Sandbox, take: Take<Result>): Promise<Result> {
+    const { queue, takes, live, clock } = this.#context;
+    const takeNow = async (signal: AbortSignal): Promise<Result> => {
       const sandbox = await this.#service.get(workspaceUuid, id);
       assertCopyable(sandbox);
+      signal.throwIfAborted();
+      const end = live.begin(id, clock.nowMs()); // one that is copied is not idle
       try {
-        return await take(sandbox);
+        return await take(sandbox, signal);
       } catch (error) {
         // What took the copy may have died while the processes were frozen.
-        if (sandbox.status === 'running' && sandbox.pausedAt === null && !drivers.isAway(sandbox)) {
-          const resumed = drivers.of(sandbox).resume(id);
-          await resumed.catch((cause: unknown) => log.error({ err: cause, sandbox: id }, 'resume failed'));
-        }
+        if (!signal.aborted) await thaw(this.#context, sandbox);
         throw error;
+      } finally {
+        end();
       }
-    });
+    };
+    return takes.run(id, (signal) => queue.run(id, () => takeNow(signal), signal));
   }
 
   /** Archives are removed once no new sandbox waits for them. */
@@ -333,6 +340,9 @@ export class SnapshotService {
     };
   }
 }
+
+/** Copies the files of a sandbox. The signal ends it where that may take long. */
+type Take<Result> = (sandbox: Sandbox, signal: AbortSignal) => Promise<Result>;
 
 /** A sandbox that never ran has no files yet. */
 function assertCopyable({ status, startedAt }: Sandbox): void {

@@ -32,7 +32,7 @@ export function registerForkRoute(app: HttpApp, deps: ControlDeps): void {
   const { prefix, service, traffic, clock, config, createLimiter } = deps;
   app.post(
     `${prefix}/sandboxes/:id/fork`,
-    { config: { action: 'sandbox:create' }, schema: { hide: true, params: e2bIdParams, body } },
+    { config: { action: 'sandbox:create', answersLate: true }, schema: { hide: true, params: e2bIdParams, body } },
     async (request, reply) => {
       const principal = principalOf(request);
       await createLimiter.admit(principal, grantOf(request).workspaceUuid);
@@ -43,6 +43,7 @@ export function registerForkRoute(app: HttpApp, deps: ControlDeps): void {
         workspaceUuid,
         maker: creatorFields(principal),
         principal,
+        granted: grantedAccessOf(request),
         sandboxId,
         name: null,
         count,

@@ -62,7 +62,10 @@ function registerTimeouts(app: HttpApp, deps: ControlDeps): void {
 function registerPause(app: HttpApp, { prefix, service, clock }: ControlDeps): void {
   app.post(
     `${prefix}/sandboxes/:id/pause`,
-    { config: { action: 'sandbox:update' }, schema: { hide: true, params: e2bIdParams, body: optionalBody } },
+    {
+      config: { action: 'sandbox:update', answersLate: true },
+      schema: { hide: true, params: e2bIdParams, body: optionalBody },
+    },
     async (request, reply) => {
       const { workspaceUuid } = grantOf(request);
       const { id, ...sandbox } = await findSandbox(service, clock, workspaceUuid, request.params.id);
@@ -79,7 +82,7 @@ function registerPause(app: HttpApp, { prefix, service, clock }: ControlDeps): v
 function registerConnects(app: HttpApp, deps: ControlDeps): void {
   const { prefix, service, clock } = deps;
   const options = {
-    config: { action: 'sandbox:update' },
+    config: { action: 'sandbox:update', answersLate: true },
     schema: { hide: true, params: e2bIdParams, body: optionalBody },
   } as const;
   for (const path of ['/sandboxes/:id/connect', '/v2/sandboxes/:id/connect']) {

@@ -17,7 +17,10 @@ export function registerNetworkRoute(app: HttpApp, deps: ControlDeps): void {
   const { prefix, service, clock, context, secretNames } = deps;
   app.put(
     `${prefix}/sandboxes/:id/network`,
-    { config: { action: 'sandbox:update' }, schema: { hide: true, params: e2bIdParams, body: bodySchema } },
+    {
+      config: { action: 'sandbox:update', answersLate: true },
+      schema: { hide: true, params: e2bIdParams, body: bodySchema },
+    },
     async (request, reply) => {
       assertKnownNetwork(request.body, KNOWN, '');
       const allowed = egressOf(request.body, '') ?? EVERYTHING;

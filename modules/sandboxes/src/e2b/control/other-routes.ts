@@ -40,7 +40,7 @@ function registerSnapshots(
   );
   app.post(
     `${prefix}/sandboxes/:id/snapshots`,
-    { config: { action: 'sandbox:update' }, schema: { hide: true, params: e2bIdParams, body } },
+    { config: { action: 'sandbox:update', answersLate: true }, schema: { hide: true, params: e2bIdParams, body } },
     async (request, reply) => {
       const principal = principalOf(request);
       await createLimiter.admit(principal, grantOf(request).workspaceUuid);

@@ -10,6 +10,7 @@ import type { CommandService } from '../../domain/exec/command-service.ts';
 import type { FileService } from '../../domain/files/file-service.ts';
 import type { SandboxPhase } from '../../domain/ports.ts';
 import type { Sandbox } from '../../domain/sandbox.ts';
+import type { ForkDeps } from '../../domain/snapshots/fork.ts';
 import type { ForkCopies } from '../../domain/snapshots/fork-copies.ts';
 import type { SandboxService } from '../../domain/sandbox-service.ts';
 import { sandboxErrors } from '../../errors.ts';
@@ -35,6 +36,7 @@ export interface ControlDeps extends CreateDeps, AddressDeps {
   readonly commands: CommandService;
   readonly mounts: MountService;
   readonly forkCopies: ForkCopies;
+  readonly confirm: ForkDeps['confirm'];
   readonly clock: Clock;
   readonly context: SandboxContext;
   readonly createLimiter: CallerLimiter;

@@ -23,7 +23,7 @@ export interface ComposeDeps {
 
 /** `/files/compose`: puts uploaded parts together into one file, which appears whole or not at all. */
 export function registerComposeRoute(app: HttpApp, { prefix, admission, files }: ComposeDeps): void {
-  const config = { action: 'sandbox:files-write', grantedEarlier: admission.byToken } as const;
+  const config = { action: 'sandbox:files-write', grantedEarlier: admission.byToken, answersLate: true } as const;
   app.post(`${prefix}/files/compose`, { config, schema: { hide: true, body } }, async (request) => {
     const sandbox = sandboxOf(request);
     const { source_paths: given, destination, username } = request.body;

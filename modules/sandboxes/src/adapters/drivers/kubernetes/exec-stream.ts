@@ -11,6 +11,9 @@ const MAX_STATUS_BYTES = 64 * 1024;
 const MAX_COMPLAINT_CHARACTERS = 1000;
 const CLOSE_GRACE_MS = 2000;
 const BRIDGE_RETRY_MS = 250;
+/** Extra time to end programs beyond their grace period. */
+const HALT_MARGIN_MS = 20_000;
+const MAX_HALTS = 5;
 
 /**
  * The standard streams of a process run by `pods/exec` without a terminal, as one duplex stream: writes go to stdin,
@@ -140,4 +143,24 @@ export async function runInPod(
   if (end !== null) return end;
   signal.throwIfAborted();
   throw new Error('the connection to the pod was lost');
+}
+
+/**
+ * Ends everything in a container but the helper. Programs inside may kill the process that ends them, so it is started again,
+ * without grace.
+ */
+export async function endPrograms(
+  route: ExecRoute,
+  target: Pick<ExecTarget, 'namespace' | 'pod' | 'container'>,
+  graceMs: number,
+): Promise<void> {
+  const signal = AbortSignal.timeout(graceMs + HALT_MARGIN_MS);
+  let graceLeftMs = graceMs;
+  for (let attempt = 1; ; attempt += 1) {
+    const end = await runInPod(route, { ...target, command: [HELPER_PATH, 'halt', String(graceLeftMs)] }, signal);
+    if (!('exitCode' in end)) throw new Error(end.reason);
+    if (end.exitCode === 0) return;
+    if (attempt === MAX_HALTS) throw new Error(`its processes did not end (exit code ${end.exitCode})`);
+    graceLeftMs = 0;
+  }
 }

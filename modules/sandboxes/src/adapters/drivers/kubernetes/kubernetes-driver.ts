@@ -1,5 +1,6 @@
 import { isStatusError } from '@svc/kube';
 import { execRoute, type ExecTarget } from '@svc/kube/exec';
+import { unlessAborted } from '@svc/runtime';
 import {
   assertSandboxId,
   type DeclaredCapability,
@@ -15,9 +16,9 @@ import {
 } from '../../../domain/driver.ts';
 import { POD_LACKS } from '../../../domain/clusters/pod-capabilities.ts';
 import { HelperConnection } from '../../../domain/helper/helper-connection.ts';
+import { isEnding } from '../../../domain/snapshots/snapshot-takes.ts';
 import { sandboxErrors } from '../../../errors.ts';
-import { HELPER_PATH } from '../local/oci-config.ts';
-import { openBridge, runInPod, type PodExecStream } from './exec-stream.ts';
+import { endPrograms, openBridge, type PodExecStream } from './exec-stream.ts';
 import { FIELD_MANAGER, POD, podName, SANDBOX_CONTAINER, SANDBOX_LABEL, stateChange, type PodState } from './names.ts';
 import {
   closeCluster,
@@ -31,16 +32,13 @@ import { sandboxPod } from './pod-request.ts';
 import { outcomeWithin, PodUsage, UNMEASURED } from './pod-usage.ts';
 import { awaitUp, filesGone, kubeFailure, NOT_RUNNING, notRunning } from './pod-failure.ts';
 import type { SavedRoot } from './pod-files.ts';
-import { createPodSaves, PodSnapshots } from './pod-snapshots.ts';
+import { createPodSaves, PodSnapshots, type HelperUse } from './pod-snapshots.ts';
 import { isRunning, isUp, type PodView } from './pod-view.ts';
 
 /** Includes the start of two probes, whose image may have to be pulled. */
 const OPEN_LIMIT_MS = 240_000;
 /** Timeout of requests without a limit of their own. */
 const REQUEST_LIMIT_MS = 60_000;
-/** Extra time for a stop beyond a sandbox's grace period. */
-const STOP_MARGIN_MS = 20_000;
-const MAX_HALTS = 5;
 
 /**
  * Runs sandboxes as pods. A pod cannot be stopped and started with its files, so a stopped sandbox keeps its pod, in
@@ -117,7 +115,7 @@ export class KubernetesDriver implements SandboxDriver {
   /** `saved` has the files; null: the image has them. */
   async #create(
     spec: SandboxSpec,
-    saved: (() => Promise<SavedRoot>) | null,
+    saved: ((signal: AbortSignal) => Promise<SavedRoot>) | null,
     signal: AbortSignal,
     place: StartPlace | undefined,
   ): Promise<void> {
@@ -132,15 +130,14 @@ export class KubernetesDriver implements SandboxDriver {
     if (found !== null && (found.started || (found.failure?.kind === 'pod' && !found.filling))) throw filesGone(found);
     const runtimeClass = spec.isolation === 'gvisor' ? this.#options.gvisorRuntimeClass : this.#options.runtimeClass;
     const image = await this.#images.find(spec, client, signal);
-    const root = saved === null ? null : await saved();
     try {
-      const state = root === null ? 'stopped' : 'filling';
+      const state = saved === null ? 'stopped' : 'filling';
       const pod = sandboxPod(spec, { ...this.#options, ...image, helperImage, runtimeClass, userNamespace, state });
       await this.#options.assertOwner?.();
       if (found !== null) await this.#removePod(name, signal); // it never came up, or is being deleted
       watch.note(await client.create(pod, signal));
       await awaitUp(watch, { name, image: spec.image, signal, place });
-      if (root !== null) await this.#fill(name, root, signal);
+      if (saved !== null) await this.#fill(name, saved, signal);
     } catch (error) {
       if (isStatusError(error, 409)) throw kubeFailure(error, 'ROOTFS_FAILED'); // a pod that we do not know
       const remove = this.#removePod(name, AbortSignal.timeout(REQUEST_LIMIT_MS));
@@ -148,18 +145,24 @@ export class KubernetesDriver implements SandboxDriver {
         this.#options.log.warn({ err: cause, sandbox: spec.id }, 'the pod of a failed sandbox could not be removed');
       });
       throw kubeFailure(error, 'ROOTFS_FAILED');
-    } finally {
-      await root?.close();
     }
   }
 
-  /** The state comes last: without it, the sandbox was not created. */
-  async #fill(name: string, root: SavedRoot, signal: AbortSignal): Promise<void> {
+  /**
+   * The files are opened once the pod can take them, because an engine does not wait for a reader for long. The state comes
+   * last: without it, the sandbox was not created.
+   */
+  async #fill(name: string, saved: (signal: AbortSignal) => Promise<SavedRoot>, signal: AbortSignal): Promise<void> {
     const pod = this.#need().watch.find(name);
     if (pod === null) throw filesGone(pod);
     const connection = await this.#openHelper(pod, signal);
     try {
-      await root.restore(connection, signal);
+      const root = await saved(signal);
+      try {
+        await root.restore(connection, signal);
+      } finally {
+        await root.close();
+      }
     } finally {
       await connection.close();
     }
@@ -198,27 +201,33 @@ export class KubernetesDriver implements SandboxDriver {
     }
   }
 
-  /** Uses a connection of its own to the helper of a created sandbox, running or not, which `freezes` pauses meanwhile. */
+  /** Uses a connection of its own to the helper of a created sandbox, running or not. Throws the reason of the signal. */
   async #withHelper<Result>(
     id: string,
-    freezes: boolean,
+    { freezes, signal }: HelperUse,
     work: (connection: HelperConnection) => Promise<Result>,
   ): Promise<Result> {
     const pod = this.#find(id);
     if (pod === null || !isUp(pod)) throw filesGone(pod);
+    signal.throwIfAborted();
     const mustPause = freezes && isRunning(pod) && !pod.paused;
-    if (mustPause) await this.pause(id);
+    const soon = (): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(REQUEST_LIMIT_MS)]);
+    if (mustPause) await this.pause(id, soon());
     try {
-      const connection = await this.#openHelper(pod, AbortSignal.timeout(REQUEST_LIMIT_MS));
+      const connection = await this.#openHelper(pod, soon());
+      let result: Result;
       try {
-        return await work(connection);
+        result = await unlessAborted(work(connection), signal, () => signal.reason as Error); // the caller's own
       } finally {
         await connection.close();
       }
+      signal.throwIfAborted(); // or it would stay paused although it succeeded
+      return result;
     } catch (error) {
+      signal.throwIfAborted();
       throw kubeFailure(error, 'RUNTIME_FAILED');
     } finally {
-      if (mustPause) await this.resume(id);
+      if (mustPause && !isEnding(signal)) await this.resume(id);
     }
   }
 
@@ -250,13 +259,14 @@ export class KubernetesDriver implements SandboxDriver {
   }
 
   /** Recorded first: after a crash or a failure, a resume continues what was stopped. */
-  async pause(id: string): Promise<void> {
+  async pause(id: string, signal?: AbortSignal): Promise<void> {
     const pod = this.#find(id);
     if (pod === null || !isRunning(pod)) throw notRunning();
     await this.#options.assertOwner?.();
-    await this.#askHelper(id, 'pause', async () => {
+    const record = async (): Promise<void> => {
       if (!pod.paused) await this.#setState(pod, 'paused');
-    });
+    };
+    await this.#askHelper(id, 'pause', signal, record);
   }
 
   async resume(id: string): Promise<void> {
@@ -268,14 +278,20 @@ export class KubernetesDriver implements SandboxDriver {
   }
 
   /** `ready` runs once it is certain that the helper understands. */
-  async #askHelper(id: string, op: 'pause' | 'resume', ready?: () => Promise<void>): Promise<void> {
+  async #askHelper(
+    id: string,
+    op: 'pause' | 'resume',
+    signal = AbortSignal.timeout(REQUEST_LIMIT_MS),
+    ready?: () => Promise<void>,
+  ): Promise<void> {
     try {
       const open = this.#usage.connectionOf(id);
-      const connection = open ?? (await this.connect(id, AbortSignal.timeout(REQUEST_LIMIT_MS)));
+      const connection = open ?? (await this.connect(id, signal));
       try {
         if (!connection.has('pause')) throw sandboxErrors.PAUSE_UNAVAILABLE({ details: { driver: this.name } });
         await ready?.();
-        const outcome = await outcomeWithin(REQUEST_LIMIT_MS, connection.call({ op }), this.#options.clock);
+        const answering = outcomeWithin(REQUEST_LIMIT_MS, connection.call({ op }), this.#options.clock);
+        const outcome = await unlessAborted(answering, signal, () => signal.reason as Error); // the caller's own
         if (!outcome.ok) throw new Error(`its helper answers ${outcome.code}: ${outcome.message}`);
       } finally {
         if (open === null) await connection.close();
@@ -291,8 +307,13 @@ export class KubernetesDriver implements SandboxDriver {
     if (pod === null || !isRunning(pod)) return;
     await this.#options.assertOwner?.();
     try {
-      if (pod.paused) await this.#askHelper(id, 'resume');
-      await this.#halt(pod, graceMs);
+      const thawed = pod.paused ? this.#askHelper(id, 'resume') : Promise.resolve();
+      // Programs that stay frozen cannot end by themselves.
+      const givenMs = await thawed.then(
+        () => graceMs,
+        () => 0,
+      );
+      await endPrograms(execRoute(this.#need().client), this.#inside(pod), givenMs);
       await this.#setState(pod, 'stopped');
     } catch (error) {
       const now = this.#find(id);
@@ -322,21 +343,6 @@ export class KubernetesDriver implements SandboxDriver {
     this.#cluster = null;
     if (cluster !== null) await closeCluster(cluster);
     this.#status = { available: false, reason: 'closed', install: null };
-  }
-
-  /** Programs inside may kill the process that ends them, so it is started again, without grace. */
-  async #halt(pod: PodView, graceMs: number): Promise<void> {
-    const route = execRoute(this.#need().client);
-    const signal = AbortSignal.timeout(graceMs + STOP_MARGIN_MS);
-    let graceLeftMs = graceMs;
-    for (let attempt = 1; ; attempt += 1) {
-      const command = [HELPER_PATH, 'halt', String(graceLeftMs)];
-      const end = await runInPod(route, { ...this.#inside(pod), command }, signal);
-      if (!('exitCode' in end)) throw new Error(end.reason);
-      if (end.exitCode === 0) return;
-      if (attempt === MAX_HALTS) throw new Error(`its processes did not end (exit code ${end.exitCode})`);
-      graceLeftMs = 0;
-    }
   }
 
   async #setState(pod: PodView, state: PodState): Promise<void> {

@@ -9,8 +9,9 @@ import {
   FrameType,
   MAX_DATA_BYTES,
 } from '../../../domain/helper/frames.ts';
+import { writeHeader } from '../../../domain/archives/archive-header.ts';
 import { HelperConnection } from '../../../domain/helper/helper-connection.ts';
-import { measureRoot, openRoot, restoreRoot } from './pod-files.ts';
+import { measureRoot, openArchive, openRoot, restoreRoot } from './pod-files.ts';
 
 const MIB = 1024 * 1024;
 const NEVER = new AbortController().signal;
@@ -177,6 +178,31 @@ describe('the files of a pod', () => {
     await pass(1000);
     stop.abort(new Error('too late'));
     expect((await stuck).message).toBe('too late');
+  });
+
+  it('are restored no longer than that either if a read of them is not answered, and then let go of', async () => {
+    const stop = new AbortController();
+    const read = Promise.withResolvers<void>();
+    let isOver = false;
+    const unanswered = async function* () {
+      try {
+        yield writeHeader({ architecture: 'amd64' });
+        await read.promise;
+        yield Buffer.from('files');
+      } finally {
+        isOver = true;
+      }
+    };
+    const source = { base: null, open: unanswered, openBase: () => Promise.resolve(null) };
+    const saved = await openArchive(source, stop.signal);
+    const stuck = failureOf(saved.restore(connection, stop.signal));
+    await pass(1000);
+    stop.abort(new Error('too late'));
+    expect((await stuck).message).toBe('too late');
+    expect((await failureOf(saved.close())).message).toBe('too late');
+    expect([connection.lost, isOver]).toEqual([true, false]);
+    read.resolve();
+    await expect.poll(() => isOver).toBe(true);
   });
 
   it('are restored no longer than that either by a helper that grants everything and reads nothing', async () => {

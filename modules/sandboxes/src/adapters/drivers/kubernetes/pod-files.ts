@@ -1,4 +1,4 @@
-import type { Clock } from '@svc/runtime';
+import { unlessAborted, type Clock } from '@svc/runtime';
 import { PieceReader } from '../../../domain/archives/archive-codec.ts';
 import { readHeader, writeHeader } from '../../../domain/archives/archive-header.ts';
 import { MAX_ROOT_BYTES } from '../../../domain/clusters/pod-capabilities.ts';
@@ -173,12 +173,13 @@ export async function* archiveOf(facts: SavedFacts, content: AsyncIterable<Uint8
   yield* content;
 }
 
-export async function openArchive(archive: ArchiveSource): Promise<SavedRoot> {
-  const reader = new PieceReader(archive.open());
+/** Reads as far as the facts. The signal ends every read, also one that the engine leaves unanswered. */
+export async function openArchive(archive: ArchiveSource, signal: AbortSignal): Promise<SavedRoot> {
+  const reader = new PieceReader(untilAborted(archive.open(), signal));
   try {
     const saved = (await readHeader(reader)) as SavedFacts; // written by `archiveOf`, and sealed since
     return {
-      restore: (connection, signal) => restoreRoot(connection, saved, reader.rest(), signal),
+      restore: (connection, until) => restoreRoot(connection, saved, reader.rest(), until),
       close: () => reader.close(),
     };
   } catch (error) {
@@ -187,7 +188,29 @@ export async function openArchive(archive: ArchiveSource): Promise<SavedRoot> {
   }
 }
 
-/** Throws ROOTFS_FAILED. Cuts the connection if the signal aborts: a helper may neither read nor answer. */
+/** Throws the signal's reason once it aborts. The source ends as soon as the read that is under way does. */
+function untilAborted(source: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncIterable<Uint8Array> {
+  const chunks = source[Symbol.asyncIterator]();
+  const inTime = <Read>(reading: Promise<Read>): Promise<Read> =>
+    unlessAborted(reading, signal, () => signal.reason as Error); // the caller's own
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next: async () => {
+        signal.throwIfAborted();
+        return inTime(chunks.next());
+      },
+      return: async () => {
+        await inTime(Promise.resolve(chunks.return?.()));
+        return { done: true, value: undefined };
+      },
+    }),
+  };
+}
+
+/**
+ * Throws ROOTFS_FAILED. If the signal aborts, cuts the connection, because a helper may neither read nor answer, and leaves a
+ * source that does not answer either.
+ */
 export async function restoreRoot(
   connection: HelperConnection,
   { architecture }: SavedFacts,
@@ -203,8 +226,7 @@ export async function restoreRoot(
     { inputWindowBytes: TRANSFER_WINDOW_BYTES },
   );
   try {
-    for await (const chunk of content) {
-      signal.throwIfAborted();
+    for await (const chunk of untilAborted(content, signal)) {
       if (!(await stream.write(Buffer.from(chunk)))) break; // the outcome says why
     }
     stream.finishInput();

@@ -31,19 +31,27 @@ const RECORD = 'snapshot.json';
 /** Fast: it is compressed while the sandbox is paused. */
 const LEVEL = 1;
 
+/** How the helper of a sandbox is used. */
+export interface HelperUse {
+  /** Whether its processes are paused meanwhile. */
+  readonly freezes: boolean;
+  /** Ends the use at once. The processes stay paused if the sandbox ends, too. */
+  readonly signal: AbortSignal;
+}
+
 /** What both kinds of copies need of the driver. */
 export interface PodCopiesOptions {
   /** Name of the driver. */
   readonly driver: string;
-  /** Uses the helper of a created sandbox, running or not. `freezes`: its processes are paused meanwhile. */
+  /** Uses the helper of a created sandbox, running or not. */
   readonly withHelper: <Result>(
     id: string,
-    freezes: boolean,
+    use: HelperUse,
     work: (connection: HelperConnection) => Promise<Result>,
   ) => Promise<Result>;
   readonly create: (
     spec: SandboxSpec,
-    saved: () => Promise<SavedRoot>,
+    saved: (signal: AbortSignal) => Promise<SavedRoot>,
     signal: AbortSignal,
     place: StartPlace | undefined,
   ) => Promise<void>;
@@ -60,13 +68,13 @@ export interface PodSnapshotsOptions extends PodCopiesOptions {
 export function createPodSaves({ driver, withHelper, create, clock }: PodCopiesOptions): SaveDriver {
   return {
     format: POD_FORMAT,
-    sizeBytes: (id) =>
-      withHelper(id, false, (connection) => {
+    sizeBytes: (id, signal) =>
+      withHelper(id, { freezes: false, signal }, (connection) => {
         assertCopies(connection, driver);
         return measureRoot(connection, clock);
       }),
     save: (id, maxBytes, signal, keep) =>
-      withHelper(id, true, async (connection) => {
+      withHelper(id, { freezes: true, signal }, async (connection) => {
         assertCopies(connection, driver);
         const root = await openRoot(connection, maxBytes, signal, clock);
         try {
@@ -75,7 +83,7 @@ export function createPodSaves({ driver, withHelper, create, clock }: PodCopiesO
           root.abandon();
         }
       }),
-    create: (spec, archive, signal, place) => create(spec, () => openArchive(archive), signal, place),
+    create: (spec, archive, signal, place) => create(spec, (until) => openArchive(archive, until), signal, place),
   };
 }
 
@@ -99,19 +107,20 @@ export class PodSnapshots implements SnapshotDriver {
       addBase: () => Promise.reject(sandboxErrors.ARCHIVE_DAMAGED()),
       read: (snapshotId, signal) => this.#read(snapshotId, signal),
       mayContinue: async (id) => !(await options.isHeld(id)),
-      create: (spec, archive, signal, place) => options.create(spec, () => openArchive(archive), signal, place),
+      create: (spec, archive, signal, place) =>
+        options.create(spec, (until) => openArchive(archive, until), signal, place),
     };
   }
 
-  async take(id: string, snapshotId: string): Promise<{ sizeBytes: number }> {
+  async take(id: string, snapshotId: string, signal = NEVER): Promise<{ sizeBytes: number }> {
     const folder = this.#folderOf(snapshotId);
     const { withHelper, driver, clock } = this.#options;
     try {
-      return await withHelper(id, true, async (connection) => {
+      return await withHelper(id, { freezes: true, signal }, async (connection) => {
         assertCopies(connection, driver);
         await mkdir(folder, { recursive: true, mode: 0o700 });
         const file = join(folder, ROOT);
-        const saved = await saveRoot(connection, file, clock);
+        const saved = await saveRoot(connection, file, signal, clock);
         await replaceFile(join(folder, RECORD), JSON.stringify(saved));
         return { sizeBytes: (await stat(file)).size };
       });
@@ -121,10 +130,10 @@ export class PodSnapshots implements SnapshotDriver {
     }
   }
 
-  async sizeBytes(of: { readonly sandbox: string } | { readonly snapshot: string }): Promise<number> {
+  async sizeBytes(of: { readonly sandbox: string } | { readonly snapshot: string }, signal = NEVER): Promise<number> {
     if ('snapshot' in of) return sizeOf(join(this.#folderOf(of.snapshot), ROOT));
     const { withHelper, driver, clock } = this.#options;
-    return withHelper(of.sandbox, false, (connection) => {
+    return withHelper(of.sandbox, { freezes: false, signal }, (connection) => {
       assertCopies(connection, driver);
       return measureRoot(connection, clock);
     });
@@ -178,8 +187,13 @@ function assertCopies(connection: HelperConnection, driver: string): void {
 }
 
 /** Complete and on disk when this resolves. */
-async function saveRoot(connection: HelperConnection, file: string, clock: Clock): Promise<SavedFacts> {
-  const { architecture, content, abandon } = await openRoot(connection, MAX_ROOT_BYTES, NEVER, clock);
+async function saveRoot(
+  connection: HelperConnection,
+  file: string,
+  signal: AbortSignal,
+  clock: Clock,
+): Promise<SavedFacts> {
+  const { architecture, content, abandon } = await openRoot(connection, MAX_ROOT_BYTES, signal, clock);
   try {
     const compress = createZstdCompress({ params: { [constants.ZSTD_c_compressionLevel]: LEVEL } });
     const source = Readable.from(content, { objectMode: false });
