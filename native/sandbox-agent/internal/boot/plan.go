@@ -129,7 +129,7 @@ func enter(p *Plan, mounts []int) error {
 		return err
 	}
 	if err := unix.Sethostname([]byte(p.Hostname)); err != nil {
-		return failed("set the hostname", err)
+		return failed("set the host name", err)
 	}
 	unix.Umask(0o022)
 	if err := os.MkdirAll(p.Cwd, 0o755); err != nil {

@@ -10,7 +10,7 @@ import (
 // inRootOnly follows no links and enters no other mounts, so that the sandbox's files cannot lead outside.
 const inRootOnly = unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS | unix.RESOLVE_NO_XDEV
 
-// adjust sets the limits, the hostname and the host files of a running sandbox that has not been used yet.
+// adjust sets the limits, the host name and the host files of a running sandbox that has not been used yet.
 func (h *host) adjust(r *request) (any, error) {
 	s, err := h.readState(r.Sandbox)
 	if err != nil {
@@ -40,7 +40,7 @@ func setHostname(pid int, name string) error {
 		if err := unix.Setns(int(namespace.Fd()), unix.CLONE_NEWUTS); err != nil {
 			return step("enter the UTS namespace", err)
 		}
-		return step("set the hostname", unix.Sethostname([]byte(name)))
+		return step("set the host name", unix.Sethostname([]byte(name)))
 	})
 }
 
