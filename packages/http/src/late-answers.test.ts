@@ -1,4 +1,5 @@
 import { Agent, request as sendRequest } from 'node:http';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { createLogger, createMetrics } from '@svc/telemetry';
 import { fakeAccess, fakeAudit } from '@svc/testing';
@@ -16,9 +17,12 @@ describe('an answer that comes later than the idle time of its connection', () =
   let port: number;
   /** Answers of requests that wait. */
   let waiting: (() => void)[];
+  /** The end of the connection that has the large response. */
+  let closed: PromiseWithResolvers<void>;
 
   beforeEach(async () => {
     waiting = [];
+    closed = Promise.withResolvers();
     app = await createHttpApp({
       log: createLogger({ level: 'silent', name: 'test' }),
       metrics: createMetrics(),
@@ -32,6 +36,10 @@ describe('an answer that comes later than the idle time of its connection', () =
     };
     app.post('/late', { config: { public: true, answersLate: true } }, wait);
     app.post('/usual', { config: { public: true } }, wait);
+    app.post('/large', { config: { public: true } }, async (request, reply) => {
+      request.raw.socket.once('close', () => closed.resolve());
+      return reply.send(Buffer.alloc(64 * 1024 * 1024));
+    });
     await app.ready();
     listener = createListener({ handler: app.routing.bind(app), limits: { idleTimeoutMs: IDLE_MS } });
     port = await listener.listen(0, '127.0.0.1');
@@ -60,5 +68,16 @@ describe('an answer that comes later than the idle time of its connection', () =
     waiting[0]?.();
     expect(await late).toBe('late');
     expect(await post('/usual', agent)).toBe('');
+  });
+
+  it('is cut if the client does not read it, and so is a response behind it', async () => {
+    const socket = connect(port, '127.0.0.1');
+    socket.pause();
+    const head = (path: string): string => `POST ${path} HTTP/1.1\r\nHost: test\r\nContent-Length: 0\r\n\r\n`;
+    socket.write(head('/late') + head('/large'));
+    await expect.poll(() => waiting.length).toBe(1);
+    waiting[0]?.();
+    await closed.promise;
+    socket.destroy();
   });
 });

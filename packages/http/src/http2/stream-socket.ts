@@ -34,6 +34,11 @@ export class StreamSocket {
     this.#receivedBytes += sizeBytes;
   }
 
+  /** What `setTimeout` set last. */
+  get timeout(): number | undefined {
+    return (this.#stream as { timeout?: number }).timeout; // as of any stream with a timeout, but not in the types
+  }
+
   /** Time without traffic in either direction until the stream is reset; 0 = none. */
   setTimeout(timeoutMs: number): this {
     if (!this.destroyed) this.#stream.setTimeout(timeoutMs);
