@@ -44,7 +44,7 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
 function unmapped(address: string): string {
   if (isIP(address) !== 6) return address;
   const normal = new SocketAddress({ address, family: 'ipv6' }).address.toLowerCase();
-  const mapped = /^::(?:ffff:)?(\d+\.\d+\.\d+\.\d+)$/.exec(normal);
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(normal);
   if (mapped?.[1] !== undefined) return mapped[1];
   const groups = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(normal);
   if (groups === null) return normal;

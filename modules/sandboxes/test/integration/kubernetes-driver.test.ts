@@ -14,12 +14,15 @@ describe('the driver of pods', () => {
   let api: FakeKubeApi;
   let driver: KubernetesDriver;
   let saves: SaveDriver;
+  /** Throws once another node has the tunnel. */
+  let assertOwner: () => Promise<void>;
 
   beforeEach(async () => {
     api = new FakeKubeApi();
     const access = await api.open();
     const image = 'busybox:1';
-    const changes = { access: () => Promise.resolve(access) };
+    assertOwner = async () => undefined;
+    const changes = { access: () => Promise.resolve(access), assertOwner: () => assertOwner() };
     ({ driver } = kubernetesSubject({ kubeconfig: '', namespace: 'sandboxes', image, helperImage: image, changes }));
     expect(await driver.open()).toMatchObject({ available: true });
     if (driver.saves === undefined) throw new Error('it streams snapshots');
@@ -82,6 +85,15 @@ describe('the driver of pods', () => {
     await expect.poll(() => api.asked).toContain('root.measure');
     stop.abort(sandboxErrors.SNAPSHOT_ENDED({ details: { reason: 'its sandbox was stopped' } }));
     expect(await measuring).toMatchObject({ code: 'SNAPSHOT_ENDED' });
+  });
+
+  it('takes no files of a sandbox that another node may have changed meanwhile', async () => {
+    const { id } = await started();
+    api.answer = () => {
+      assertOwner = () => Promise.reject(sandboxErrors.CLUSTER_OFFLINE({ details: { cluster: 'home' } }));
+      return { result: { bytes: 1, files: 1 } };
+    };
+    expect(await endOf(saves.sizeBytes(id, NEVER))).toMatchObject({ code: 'CLUSTER_OFFLINE' });
   });
 
   it.each([

@@ -27,6 +27,8 @@ describe('streamed snapshots', () => {
   /** Of the last transfer. */
   let archiveId: string;
   let dropped: string[];
+  /** Awaited when an archive is removed. */
+  let discarding: Promise<void>;
   let streamed: StreamedSnapshots;
 
   const driver: SaveDriver = {
@@ -60,6 +62,7 @@ describe('streamed snapshots', () => {
     measure = async () => measuredBytes;
     archiveId = '';
     dropped = [];
+    discarding = Promise.resolve();
     const blobs: Pick<ArchiveBlobs, 'createAs'> = {
       createAs: async () => ({ write: () => write(), seal: async () => undefined, abort: async () => undefined }),
     };
@@ -93,6 +96,7 @@ describe('streamed snapshots', () => {
       log: createLogger({ name: 'test', level: 'silent' }),
       discard: async (id) => {
         dropped.push(id);
+        await discarding;
         return true;
       },
     });
@@ -141,6 +145,23 @@ describe('streamed snapshots', () => {
     written.resolve();
     await expect.poll(() => dropped).toEqual([archiveId]);
     expect(streamed.isWriting(archiveId)).toBe(false);
+  });
+
+  it('end with their sandbox as well while what failed is removed', async () => {
+    const ending = new AbortController();
+    const removed = Promise.withResolvers<void>();
+    discarding = removed.promise;
+    content = async function* () {
+      yield Buffer.alloc(1);
+      throw new Error('the helper has ended');
+    };
+    const ended = take(false, ending.signal);
+    await expect.poll(() => dropped).toEqual([archiveId]);
+    ending.abort(sandboxErrors.SNAPSHOT_ENDED({ details: { reason: 'its sandbox was stopped' } }));
+    await expect(ended).rejects.toThrow('the helper has ended');
+    expect(streamed.isWriting(archiveId)).toBe(true);
+    removed.resolve();
+    await expect.poll(() => streamed.isWriting(archiveId)).toBe(false);
   });
 
   it('fail with their sandbox as well while they are measured', async () => {

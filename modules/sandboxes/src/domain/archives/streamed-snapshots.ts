@@ -1,6 +1,6 @@
 import { isAppError } from '@svc/errors';
 import type { Breach, Limits, QuotaLimits } from '@svc/quotas';
-import type { Clock, DiskSpace, Random } from '@svc/runtime';
+import { unlessAborted, type Clock, type DiskSpace, type Random } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import { sandboxErrors } from '../../errors.ts';
 import { quotaExceeded } from '../admission.ts';
@@ -164,8 +164,8 @@ export class StreamedSnapshots {
       .catch(warn)
       .finally(() => this.#active.delete(id));
     if (state === 'ready') await repository.fail(snapshot.id, messageOf(error).slice(0, MAX_REASON)).catch(warn);
-    if (ending.aborted) return null;
-    return (await discarded) === false ? repository.find(snapshot.id) : null;
+    const isGone = await unlessAborted(discarded, ending, () => ending.reason as Error).catch(() => true);
+    return isGone === false ? repository.find(snapshot.id) : null;
   }
 
   /** Time that the storage takes does not count. */

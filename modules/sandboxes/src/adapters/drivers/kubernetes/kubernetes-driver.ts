@@ -221,6 +221,7 @@ export class KubernetesDriver implements SandboxDriver {
       } finally {
         await connection.close();
       }
+      await this.#options.assertOwner?.(); // another node may have changed the sandbox meanwhile
       signal.throwIfAborted(); // or it would stay paused although it succeeded
       return result;
     } catch (error) {
