@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page, Route } from 'playwright-core';
 import type { RunningPlatform } from './platform.ts';
 
 export interface ConsolePage extends AsyncDisposable {
@@ -22,6 +22,25 @@ const RECORD_VIOLATIONS = `
   });
 `;
 
+interface Asset {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: Buffer;
+}
+
+/** Files of consoles by URL; their names change with their content. */
+const assets = new Map<string, Asset>();
+
+async function assetFor(route: Route): Promise<Asset> {
+  const url = route.request().url();
+  const known = assets.get(url);
+  if (known !== undefined) return known;
+  const response = await route.fetch();
+  const asset = { status: response.status(), headers: response.headers(), body: await response.body() };
+  if (response.ok()) assets.set(url, asset);
+  return asset;
+}
+
 /** Opens one page in a fresh browser profile. */
 export async function openConsole(
   browser: Browser,
@@ -36,7 +55,7 @@ export async function openConsole(
     (url) => url.origin === platform.url && url.pathname.startsWith('/assets/'),
     async (route) => {
       try {
-        await route.fulfill({ response: await route.fetch() });
+        await route.fulfill(await assetFor(route));
       } catch {
         await route.abort().catch(() => undefined); // the page or the platform has closed
       }
@@ -65,9 +84,21 @@ export async function openConsole(
   };
 }
 
+/** Opens a page, again if Chromium aborts the load because a network interface appears or disappears, as with sandboxes. */
+export async function goTo(page: Page, path: string): Promise<void> {
+  for (let more = 3; ; more -= 1) {
+    try {
+      await page.goto(path);
+      return;
+    } catch (error) {
+      if (more === 0 || !String(error).includes('ERR_NETWORK_CHANGED')) throw error;
+    }
+  }
+}
+
 /** Signs in through the form and waits for the shell. */
 export async function signIn(page: Page, { owner }: RunningPlatform, path = '/'): Promise<void> {
-  await page.goto(path);
+  await goTo(page, path);
   await page.getByLabel('Email').fill(owner.email);
   await page.getByLabel('Password', { exact: true }).fill(owner.password);
   await page.getByRole('button', { name: 'Sign in' }).click();

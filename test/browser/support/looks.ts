@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import type { Page } from 'playwright-core';
 import { expectAccessible } from './accessibility.ts';
+import { goTo } from './console-page.ts';
 import { screenshot } from './screenshots.ts';
 
 export interface Look {
@@ -18,7 +19,7 @@ export const LOOKS: readonly Look[] = [
 
 /** Opens a page, waits until it is loaded, and checks that it is accessible and fits the window. */
 export async function visit(page: Page, name: string, path: string, heading: string | RegExp): Promise<void> {
-  await page.goto(path);
+  await goTo(page, path);
   await page.getByRole('heading', { level: 1, name: heading }).waitFor();
   await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
   await screenshot(page, name);
