@@ -12,6 +12,7 @@ import { LiveSandboxes } from './live-sandboxes.ts';
 import type { Sandbox, SandboxChange } from './sandbox.ts';
 import { StartPlaces } from './start-places.ts';
 import { StatusWatch } from './status-watch.ts';
+import { UnfinishedStops } from './unfinished-stops.ts';
 
 const sandbox = {
   id: 'sbx-1',
@@ -69,7 +70,7 @@ beforeEach(() => {
     create: (_driver: unknown, _spec: unknown, _archive: unknown, signal: AbortSignal) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('cut')))),
   };
-  boots = new Boots({
+  const given = {
     storage,
     repository: {
       find: async () => recorded,
@@ -87,7 +88,8 @@ beforeEach(() => {
       return clock;
     },
     log: createLogger({ name: 'test', level: 'silent' }),
-  } as unknown as SandboxContext); // what a start uses
+  } as unknown as SandboxContext; // what a start uses
+  boots = new Boots(Object.assign(given, { stops: new UnfinishedStops(given) }));
 });
 
 it('has the connection of a sandbox before its record says that it runs', async () => {

@@ -182,7 +182,7 @@ export class Boots {
       if (running === null) await live.release(sandbox.id);
     }
     // Deleted or stopped meanwhile. The deletion removes the rest.
-    if (running === null) return this.#context.drivers.of(sandbox).stop(sandbox.id, 0);
+    if (running === null) return this.#context.stops.stop(sandbox, 0);
     watch.announce(sandbox.id, running);
   }
 
@@ -249,19 +249,17 @@ export class Boots {
   }
 
   async #fail(sandbox: Sandbox, error: unknown): Promise<void> {
-    const { drivers, repository, watch, log, node } = this.#context;
+    const { stops, repository, watch, log, node } = this.#context;
     if (error instanceof Cancelled) return;
+    stops.add(sandbox);
     const change = outcomeOf(error);
     log.error({ err: error, sandbox: sandbox.id, code: change.stateReason }, 'sandbox could not be started');
     const failed = await repository.change(sandbox.id, ['creating'], change, node);
     if (failed !== null) watch.announce(sandbox.id, failed);
     // Free the resources of a failed start at once; the files stay for a recovery.
-    await drivers
-      .of(sandbox)
-      .stop(sandbox.id, 0)
-      .catch((cause: unknown) => {
-        log.error({ err: cause, sandbox: sandbox.id }, 'a failed sandbox could not be cleaned up');
-      });
+    await stops.stop(sandbox, 0).catch((cause: unknown) => {
+      log.error({ err: cause, sandbox: sandbox.id }, 'a failed sandbox could not be cleaned up yet');
+    });
   }
 }
 

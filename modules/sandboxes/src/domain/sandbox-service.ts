@@ -266,7 +266,10 @@ export class SandboxService {
     expiredAt: string | null = null,
   ): Promise<Sandbox> {
     const sandbox = await this.held(workspaceUuid, id);
-    if (sandbox.status === 'stopped') return sandbox;
+    if (sandbox.status === 'stopped') {
+      await this.#context.stops.finish(sandbox);
+      return sandbox;
+    }
     if (sandbox.status === 'error') {
       throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status: sandbox.status } });
     }
