@@ -31,6 +31,7 @@ const slots = () => new FairSlots({ capacity: 1, maxWaiting: 1, refuse: () => ne
 let live: LiveSandboxes;
 let isClosed: boolean;
 let boots: Boots;
+let queue: KeyedQueue;
 let change: (changed: Sandbox) => Promise<Sandbox | null>;
 let recorded: Sandbox | null;
 let stops: number;
@@ -42,6 +43,7 @@ let archive: Pick<Archive, 'sizeBytes' | 'unpackedBytes'> | null;
 beforeEach(() => {
   isClosed = false;
   archive = null;
+  queue = new KeyedQueue();
   isAllowed = true;
   clock = systemClock;
   recorded = sandbox;
@@ -81,7 +83,7 @@ beforeEach(() => {
     clusterChoice: { isAllowed: async () => isAllowed },
     live,
     watch: new StatusWatch(),
-    queue: new KeyedQueue(),
+    queue,
     places: new StartPlaces({ here: slots(), inCluster: slots }),
     rules: { prepare: async () => undefined, apply: async () => undefined },
     get clock() {
@@ -198,4 +200,30 @@ it.each([
   expect(boots.has(sandbox.id)).toBe(true);
   await fake.advance(2 * 60_000);
   await expect.poll(() => boots.has(sandbox.id)).toBe(false);
+});
+
+it.each([
+  ['after a wait for its turn', 'begin', 'running'],
+  ['that was interrupted, if its time is over', 'continue', 'error'],
+] as const)('counts the time of a start %s', async (_what, method, status) => {
+  const fake = fakeClock();
+  clock = fake;
+  const ended = new Promise<string>((resolve) => {
+    change = async (changed) => {
+      resolve(changed.status);
+      return changed;
+    };
+  });
+  driver.start = async (_spec, signal) => {
+    await fake.advance(1_000);
+    signal.throwIfAborted();
+  };
+  const snapshot = Promise.withResolvers<void>();
+  const taking = queue.run(sandbox.id, () => snapshot.promise);
+  boots[method]({ ...sandbox, lastActivityAt: fake.now().toISOString() });
+  await fake.advance(3_600_000);
+  snapshot.resolve();
+  await taking;
+  expect(await ended).toBe(status);
+  await boots.close();
 });

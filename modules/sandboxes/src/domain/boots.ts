@@ -39,10 +39,19 @@ export class Boots {
 
   /** `warm` is the connection to a running pool sandbox with this id that only needs to be adjusted. */
   begin(sandbox: Sandbox, warm: HelperConnection | null = null): void {
+    this.#enqueue(sandbox, warm, null);
+  }
+
+  /** Begins a start again that was interrupted, and has already used part of its time. */
+  continue(sandbox: Sandbox): void {
+    this.#enqueue(sandbox, null, Date.parse(sandbox.lastActivityAt));
+  }
+
+  #enqueue(sandbox: Sandbox, warm: HelperConnection | null, sinceMs: number | null): void {
     if (this.#running.has(sandbox.id)) return;
     const controller = new AbortController();
     const done = this.#context.queue
-      .run(sandbox.id, () => this.#boot(sandbox, warm, controller))
+      .run(sandbox.id, () => this.#boot(sandbox, warm, controller, sinceMs))
       .finally(() => this.#running.delete(sandbox.id));
     done.catch((error: unknown) => this.#context.log.error({ err: error, sandbox: sandbox.id }, 'boot failed badly'));
     this.#running.set(sandbox.id, { sandbox, controller, done });
@@ -69,7 +78,7 @@ export class Boots {
       if (sandbox?.status !== 'creating' || this.has(id) || drivers.isAway(sandbox)) return;
       log.warn({ sandbox: id }, 'a start that was not recorded begins again');
       await drivers.of(sandbox).stop(id, 0);
-      this.begin(sandbox);
+      this.continue(sandbox);
     });
   }
 
@@ -98,13 +107,18 @@ export class Boots {
     await Promise.all([...this.#running.keys()].map((id) => this.cancel(id)));
   }
 
-  async #boot(sandbox: Sandbox, warm: HelperConnection | null, controller: AbortController): Promise<void> {
+  /** `sinceMs`: when its time began; null for its turn. What it waits for there, such as a snapshot, may take hours. */
+  async #boot(
+    sandbox: Sandbox,
+    warm: HelperConnection | null,
+    controller: AbortController,
+    sinceMs: number | null,
+  ): Promise<void> {
     const { clock, log } = this.#context;
     const startedAtMs = clock.nowMs();
     const download = await this.#findDownload(sandbox).catch(() => undefined); // the start reports it
     const limitMs = BOOT_LIMIT_MS + transferLimitMs(sandbox, download ?? null);
-    // A start that a platform shutdown interrupted has already used part of its time.
-    const leftMs = Math.max(0, Date.parse(sandbox.lastActivityAt) + limitMs - startedAtMs);
+    const leftMs = Math.max(0, (sinceMs ?? startedAtMs) + limitMs - startedAtMs);
     const cancelTimer = clock.setTimer(() => controller.abort(new TimedOut()), leftMs);
     try {
       const { signal } = controller;

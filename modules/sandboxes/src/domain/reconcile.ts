@@ -96,7 +96,7 @@ async function settle(
       if (ageMs < BOOT_LIMIT_MS) {
         // A warm sandbox may be running with other limits and another name than requested.
         if (running === true) await driver.stop(sandbox.id, 0);
-        boots.begin(sandbox);
+        boots.continue(sandbox);
         return 'adopted';
       }
       await supervisor.fail(sandbox, {
