@@ -144,6 +144,24 @@ it.each([
   expect([boots.has(sandbox.id), stops]).toEqual([false, 0]);
 });
 
+it.each([
+  ['deleted', null],
+  ['stopped', { ...sandbox, status: 'stopped' } satisfies Sandbox],
+  ['taken over by another node', { ...sandbox, node: 'other' } satisfies Sandbox],
+])('does not start what was %s before its turn', async (_what, found) => {
+  let starts = 0;
+  driver.start = async () => void (starts += 1);
+  const stopping = Promise.withResolvers<void>();
+  driver.stop = () => stopping.promise;
+  change = async () => null;
+  const recovered = boots.recover(sandbox.id);
+  const ended = queue.run(sandbox.id, async () => void (recorded = found));
+  stopping.resolve();
+  await Promise.all([recovered, ended]);
+  await expect.poll(() => boots.has(sandbox.id)).toBe(false);
+  expect([starts, live.has(sandbox.id)]).toEqual([0, false]);
+});
+
 it('stops a sandbox that was stopped while it started', async () => {
   change = async () => null;
   boots.begin(sandbox);

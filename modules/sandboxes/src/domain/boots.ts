@@ -51,7 +51,7 @@ export class Boots {
     if (this.#running.has(sandbox.id)) return;
     const controller = new AbortController();
     const done = this.#context.queue
-      .run(sandbox.id, () => this.#boot(sandbox, warm, controller, sinceMs))
+      .run(sandbox.id, () => this.#bootIfDue(sandbox, warm, controller, sinceMs))
       .finally(() => this.#running.delete(sandbox.id));
     done.catch((error: unknown) => this.#context.log.error({ err: error, sandbox: sandbox.id }, 'boot failed badly'));
     this.#running.set(sandbox.id, { sandbox, controller, done });
@@ -105,6 +105,28 @@ export class Boots {
 
   async close(): Promise<void> {
     await Promise.all([...this.#running.keys()].map((id) => this.cancel(id)));
+  }
+
+  /** The sandbox may have been stopped or deleted before its turn. */
+  async #bootIfDue(
+    sandbox: Sandbox,
+    warm: HelperConnection | null,
+    controller: AbortController,
+    sinceMs: number | null,
+  ): Promise<void> {
+    let isDue = false;
+    try {
+      isDue = await this.#isDue(sandbox);
+    } finally {
+      if (!isDue) await warm?.close();
+    }
+    if (isDue) await this.#boot(sandbox, warm, controller, sinceMs);
+  }
+
+  async #isDue({ id }: Sandbox): Promise<boolean> {
+    const { repository, node } = this.#context;
+    const current = await repository.find(id);
+    return current?.status === 'creating' && current.node === node;
   }
 
   /** `sinceMs`: when its time began; null for its turn. What it waits for there, such as a snapshot, may take hours. */
