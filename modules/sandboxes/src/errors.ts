@@ -42,6 +42,10 @@ export const sandboxErrors = defineErrors({
   SNAPSHOT_UNSUPPORTED: [409, 'The snapshot cannot be used here: {reason}'],
   ARCHIVE_DAMAGED: [500, 'The archive is damaged'],
   SNAPSHOT_ENDED: [409, 'The snapshot was not taken: {reason}'],
+  SNAPSHOT_UNDER_WAY: [
+    409,
+    'A snapshot of the sandbox is being taken: wait until it is complete, or stop the sandbox to end it, then start the sandbox',
+  ],
   SNAPSHOTS_BUSY: [503, 'Too many snapshots are queued; try again later'],
   SNAPSHOTS_UNAVAILABLE: [501, 'The driver {driver} does not support snapshots'],
   SNAPSHOTS_UNSTORED: [

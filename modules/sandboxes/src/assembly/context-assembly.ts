@@ -8,6 +8,7 @@ import type { SandboxNodes } from '../domain/ports.ts';
 import { SnapshotTakes } from '../domain/snapshots/snapshot-takes.ts';
 import { StatusWatch } from '../domain/status-watch.ts';
 import { Supervisor } from '../domain/supervisor.ts';
+import { UnfinishedStops } from '../domain/unfinished-stops.ts';
 
 type Given = Pick<
   SandboxContext,
@@ -51,6 +52,8 @@ export function createContext({ nodes, ...deps }: Given & { readonly nodes: Sand
   const drain = new DrainState(deps.node);
   const queue = new KeyedQueue();
   const takes = new SnapshotTakes();
-  const context: SandboxContext = { ...deps, live, holder, drain, watch: new StatusWatch(), queue, takes };
+  const stops = new UnfinishedStops({ ...deps, live, queue });
+  const watch = new StatusWatch();
+  const context: SandboxContext = { ...deps, live, holder, drain, watch, queue, takes, stops };
   return { context, supervisor };
 }

@@ -12,6 +12,7 @@ import { LiveSandboxes } from './live-sandboxes.ts';
 import type { Sandbox, SandboxChange } from './sandbox.ts';
 import { StartPlaces } from './start-places.ts';
 import { StatusWatch } from './status-watch.ts';
+import { UnfinishedStops } from './unfinished-stops.ts';
 
 const sandbox = {
   id: 'sbx-1',
@@ -30,6 +31,7 @@ const slots = () => new FairSlots({ capacity: 1, maxWaiting: 1, refuse: () => ne
 let live: LiveSandboxes;
 let isClosed: boolean;
 let boots: Boots;
+let queue: KeyedQueue;
 let change: (changed: Sandbox) => Promise<Sandbox | null>;
 let recorded: Sandbox | null;
 let stops: number;
@@ -41,6 +43,7 @@ let archive: Pick<Archive, 'sizeBytes' | 'unpackedBytes'> | null;
 beforeEach(() => {
   isClosed = false;
   archive = null;
+  queue = new KeyedQueue();
   isAllowed = true;
   clock = systemClock;
   recorded = sandbox;
@@ -69,7 +72,7 @@ beforeEach(() => {
     create: (_driver: unknown, _spec: unknown, _archive: unknown, signal: AbortSignal) =>
       new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('cut')))),
   };
-  boots = new Boots({
+  const given = {
     storage,
     repository: {
       find: async () => recorded,
@@ -80,14 +83,15 @@ beforeEach(() => {
     clusterChoice: { isAllowed: async () => isAllowed },
     live,
     watch: new StatusWatch(),
-    queue: new KeyedQueue(),
+    queue,
     places: new StartPlaces({ here: slots(), inCluster: slots }),
     rules: { prepare: async () => undefined, apply: async () => undefined },
     get clock() {
       return clock;
     },
     log: createLogger({ name: 'test', level: 'silent' }),
-  } as unknown as SandboxContext); // what a start uses
+  } as unknown as SandboxContext; // what a start uses
+  boots = new Boots(Object.assign(given, { stops: new UnfinishedStops(given) }));
 });
 
 it('has the connection of a sandbox before its record says that it runs', async () => {
@@ -138,6 +142,24 @@ it.each([
   recorded = found;
   await boots.recover(sandbox.id);
   expect([boots.has(sandbox.id), stops]).toEqual([false, 0]);
+});
+
+it.each([
+  ['deleted', null],
+  ['stopped', { ...sandbox, status: 'stopped' } satisfies Sandbox],
+  ['taken over by another node', { ...sandbox, node: 'other' } satisfies Sandbox],
+])('does not start what was %s before its turn', async (_what, found) => {
+  let starts = 0;
+  driver.start = async () => void (starts += 1);
+  const stopping = Promise.withResolvers<void>();
+  driver.stop = () => stopping.promise;
+  change = async () => null;
+  const recovered = boots.recover(sandbox.id);
+  const ended = queue.run(sandbox.id, async () => void (recorded = found));
+  stopping.resolve();
+  await Promise.all([recovered, ended]);
+  await expect.poll(() => boots.has(sandbox.id)).toBe(false);
+  expect([starts, live.has(sandbox.id)]).toEqual([0, false]);
 });
 
 it('stops a sandbox that was stopped while it started', async () => {
@@ -196,4 +218,30 @@ it.each([
   expect(boots.has(sandbox.id)).toBe(true);
   await fake.advance(2 * 60_000);
   await expect.poll(() => boots.has(sandbox.id)).toBe(false);
+});
+
+it.each([
+  ['after a wait for its turn', 'begin', 'running'],
+  ['that was interrupted, if its time is over', 'continue', 'error'],
+] as const)('counts the time of a start %s', async (_what, method, status) => {
+  const fake = fakeClock();
+  clock = fake;
+  const ended = new Promise<string>((resolve) => {
+    change = async (changed) => {
+      resolve(changed.status);
+      return changed;
+    };
+  });
+  driver.start = async (_spec, signal) => {
+    await fake.advance(1_000);
+    signal.throwIfAborted();
+  };
+  const snapshot = Promise.withResolvers<void>();
+  const taking = queue.run(sandbox.id, () => snapshot.promise);
+  boots[method]({ ...sandbox, lastActivityAt: fake.now().toISOString() });
+  await fake.advance(3_600_000);
+  snapshot.resolve();
+  await taking;
+  expect(await ended).toBe(status);
+  await boots.close();
 });

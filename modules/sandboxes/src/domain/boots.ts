@@ -39,10 +39,19 @@ export class Boots {
 
   /** `warm` is the connection to a running pool sandbox with this id that only needs to be adjusted. */
   begin(sandbox: Sandbox, warm: HelperConnection | null = null): void {
+    this.#enqueue(sandbox, warm, null);
+  }
+
+  /** Begins a start again that was interrupted, and has already used part of its time. */
+  continue(sandbox: Sandbox): void {
+    this.#enqueue(sandbox, null, Date.parse(sandbox.lastActivityAt));
+  }
+
+  #enqueue(sandbox: Sandbox, warm: HelperConnection | null, sinceMs: number | null): void {
     if (this.#running.has(sandbox.id)) return;
     const controller = new AbortController();
     const done = this.#context.queue
-      .run(sandbox.id, () => this.#boot(sandbox, warm, controller))
+      .run(sandbox.id, () => this.#bootIfDue(sandbox, warm, controller, sinceMs))
       .finally(() => this.#running.delete(sandbox.id));
     done.catch((error: unknown) => this.#context.log.error({ err: error, sandbox: sandbox.id }, 'boot failed badly'));
     this.#running.set(sandbox.id, { sandbox, controller, done });
@@ -69,7 +78,7 @@ export class Boots {
       if (sandbox?.status !== 'creating' || this.has(id) || drivers.isAway(sandbox)) return;
       log.warn({ sandbox: id }, 'a start that was not recorded begins again');
       await drivers.of(sandbox).stop(id, 0);
-      this.begin(sandbox);
+      this.continue(sandbox);
     });
   }
 
@@ -98,13 +107,40 @@ export class Boots {
     await Promise.all([...this.#running.keys()].map((id) => this.cancel(id)));
   }
 
-  async #boot(sandbox: Sandbox, warm: HelperConnection | null, controller: AbortController): Promise<void> {
+  /** The sandbox may have been stopped or deleted before its turn. */
+  async #bootIfDue(
+    sandbox: Sandbox,
+    warm: HelperConnection | null,
+    controller: AbortController,
+    sinceMs: number | null,
+  ): Promise<void> {
+    let isDue = false;
+    try {
+      isDue = await this.#isDue(sandbox);
+    } finally {
+      if (!isDue) await warm?.close();
+    }
+    if (isDue) await this.#boot(sandbox, warm, controller, sinceMs);
+  }
+
+  async #isDue({ id }: Sandbox): Promise<boolean> {
+    const { repository, node } = this.#context;
+    const current = await repository.find(id);
+    return current?.status === 'creating' && current.node === node;
+  }
+
+  /** `sinceMs`: when its time began; null for its turn. What it waits for there, such as a snapshot, may take hours. */
+  async #boot(
+    sandbox: Sandbox,
+    warm: HelperConnection | null,
+    controller: AbortController,
+    sinceMs: number | null,
+  ): Promise<void> {
     const { clock, log } = this.#context;
     const startedAtMs = clock.nowMs();
     const download = await this.#findDownload(sandbox).catch(() => undefined); // the start reports it
     const limitMs = BOOT_LIMIT_MS + transferLimitMs(sandbox, download ?? null);
-    // A start that a platform shutdown interrupted has already used part of its time.
-    const leftMs = Math.max(0, Date.parse(sandbox.lastActivityAt) + limitMs - startedAtMs);
+    const leftMs = Math.max(0, (sinceMs ?? startedAtMs) + limitMs - startedAtMs);
     const cancelTimer = clock.setTimer(() => controller.abort(new TimedOut()), leftMs);
     try {
       const { signal } = controller;
@@ -182,7 +218,7 @@ export class Boots {
       if (running === null) await live.release(sandbox.id);
     }
     // Deleted or stopped meanwhile. The deletion removes the rest.
-    if (running === null) return this.#context.drivers.of(sandbox).stop(sandbox.id, 0);
+    if (running === null) return this.#context.stops.stop(sandbox, 0);
     watch.announce(sandbox.id, running);
   }
 
@@ -249,19 +285,17 @@ export class Boots {
   }
 
   async #fail(sandbox: Sandbox, error: unknown): Promise<void> {
-    const { drivers, repository, watch, log, node } = this.#context;
+    const { stops, repository, watch, log, node } = this.#context;
     if (error instanceof Cancelled) return;
+    stops.add(sandbox);
     const change = outcomeOf(error);
     log.error({ err: error, sandbox: sandbox.id, code: change.stateReason }, 'sandbox could not be started');
     const failed = await repository.change(sandbox.id, ['creating'], change, node);
     if (failed !== null) watch.announce(sandbox.id, failed);
     // Free the resources of a failed start at once; the files stay for a recovery.
-    await drivers
-      .of(sandbox)
-      .stop(sandbox.id, 0)
-      .catch((cause: unknown) => {
-        log.error({ err: cause, sandbox: sandbox.id }, 'a failed sandbox could not be cleaned up');
-      });
+    await stops.stop(sandbox, 0).catch((cause: unknown) => {
+      log.error({ err: cause, sandbox: sandbox.id }, 'a failed sandbox could not be cleaned up yet');
+    });
   }
 }
 

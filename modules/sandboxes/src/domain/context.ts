@@ -13,6 +13,7 @@ import type { SandboxRepository } from './ports.ts';
 import type { SnapshotTakes } from './snapshots/snapshot-takes.ts';
 import type { StartPlaces } from './start-places.ts';
 import type { StatusWatch } from './status-watch.ts';
+import type { UnfinishedStops } from './unfinished-stops.ts';
 
 /** State and services that the domain's parts share. */
 export interface SandboxContext {
@@ -29,6 +30,8 @@ export interface SandboxContext {
   readonly queue: KeyedQueue;
   /** Snapshots being taken, which hold the place of their sandbox in the queue. */
   readonly takes: SnapshotTakes;
+  /** Stops sandboxes, and remembers those whose programs may run on. */
+  readonly stops: UnfinishedStops;
   readonly clock: Clock;
   readonly random: Random;
   /** The current limits. */

@@ -9,6 +9,7 @@ import { stop, type StopRequest } from './ending.ts';
 import type { Sandbox } from './sandbox.ts';
 import { SnapshotTakes } from './snapshots/snapshot-takes.ts';
 import { StatusWatch } from './status-watch.ts';
+import { UnfinishedStops } from './unfinished-stops.ts';
 
 const SANDBOX = {
   id: 'sbx-1',
@@ -33,7 +34,7 @@ describe('a stop during a snapshot', () => {
       stop: async () => void calls.push('stop'),
       resume: async () => void calls.push('resume'),
     } as unknown as SandboxDriver; // what a stop calls
-    context = {
+    const given = {
       repository: { find: () => found(), change: () => change() },
       driver,
       drivers: new ClusterDrivers(driver, null),
@@ -43,6 +44,7 @@ describe('a stop during a snapshot', () => {
       takes: new SnapshotTakes(),
       log: createLogger({ name: 'test', level: 'silent' }),
     } as unknown as SandboxContext; // what a stop uses
+    context = { ...given, stops: new UnfinishedStops(given) };
   });
 
   /** Holds the sandbox's lock until it is ended, and leaves it frozen. */

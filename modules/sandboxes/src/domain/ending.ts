@@ -17,28 +17,34 @@ export interface StopRequest {
   readonly expiredAt: string | null;
 }
 
-/** Stops a sandbox that is starting or running. Returns it as it is if it cannot be stopped any more. */
+/**
+ * Stops a sandbox that is starting or running. Returns it as it is if it cannot be stopped any more. Throws the driver's
+ * error if its programs could not be ended; the sweep then ends them.
+ */
 export async function stop(
   context: SandboxContext,
   boots: Boots,
   sandbox: Sandbox,
   { reason, expiredAt }: StopRequest,
 ): Promise<Sandbox> {
-  const { repository, live, watch, drivers } = context;
+  const { repository, watch, stops } = context;
   const { id } = sandbox;
-  return interrupt(context, boots, id, reason === RIGHT_REVOKED ? RIGHT_LOST : STOPPED, async () => {
+  const isRevoked = reason === RIGHT_REVOKED;
+  return interrupt(context, boots, id, isRevoked ? RIGHT_LOST : STOPPED, async () => {
     let stopped: Sandbox | null = null;
     try {
       const isDue = expiredAt === null || (await repository.find(id))?.expiresAt === expiredAt;
       const change = { status: 'stopped', stateReason: reason, fault: null } as const;
-      if (isDue) stopped = await repository.change(id, ['creating', 'running'], change, sandbox.node);
+      if (isDue) {
+        stops.add(sandbox);
+        stopped = await repository.change(id, ['creating', 'running'], change, sandbox.node);
+      }
     } finally {
       const left = stopped === null ? await repository.find(id).catch(() => sandbox) : null;
       if (left !== null) await thaw(context, left);
     }
     if (stopped === null) return existing(await repository.find(id));
-    await live.release(id);
-    await drivers.of(sandbox).stop(id, STOP_GRACE_MS);
+    await stops.stop(sandbox, isRevoked ? 0 : STOP_GRACE_MS); // what was taken away is gone within two seconds
     watch.announce(id, stopped);
     return stopped;
   });

@@ -3,7 +3,7 @@ import type { SandboxContext } from './context.ts';
 import { LOST, UNREPORTED_MS, type SandboxMoves } from './nodes/sandbox-moves.ts';
 import type { SandboxRestorer } from './nodes/sandbox-restorer.ts';
 import type { SandboxNodes } from './ports.ts';
-import type { Sandbox, SandboxFault } from './sandbox.ts';
+import { isReportedLost, type SandboxFault } from './sandbox.ts';
 import type { TerminalPlaces } from './terminal/terminal-places.ts';
 
 const CHECK_EVERY_MS = 5_000;
@@ -15,16 +15,6 @@ const FAULT: SandboxFault = {
   message: 'The node of the sandbox does not respond; the sandbox continues if it still runs when the node returns',
   recoverable: true,
 };
-
-/**
- * Whether this sandbox was reported as lost without being asked, so that it may still run: by another node, or because its
- * cluster was away. What its own node lost is not
- * running, or cannot be recovered.
- */
-export function isReportedLost({ status, fault }: Pick<Sandbox, 'status' | 'fault'>): boolean {
-  const isLost = fault?.code === FAULT.code || fault?.code === 'CLUSTER_OFFLINE';
-  return status === 'error' && isLost && fault.recoverable;
-}
 
 export interface LostNodesDeps {
   readonly context: SandboxContext;

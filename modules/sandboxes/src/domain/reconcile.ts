@@ -2,8 +2,8 @@ import type { FoundSandbox, SandboxDriver } from './driver.ts';
 import type { Boots } from './boots.ts';
 import { BOOT_LIMIT_MS } from './boots.ts';
 import type { SandboxContext } from './context.ts';
-import { isReportedLost, markReturned } from './lost-nodes.ts';
-import type { Sandbox } from './sandbox.ts';
+import { markReturned } from './lost-nodes.ts';
+import { isReportedLost, type Sandbox } from './sandbox.ts';
 import type { SandboxService } from './sandbox-service.ts';
 import type { Supervisor } from './supervisor.ts';
 
@@ -76,7 +76,7 @@ async function settle(
   sandbox: Sandbox,
   condition: FoundSandbox | undefined,
 ): Promise<'adopted' | 'repaired'> {
-  const { drivers, clock, repository } = context;
+  const { drivers, clock, repository, stops } = context;
   const driver = drivers.of(sandbox);
   const running = condition?.running;
   switch (sandbox.status) {
@@ -96,7 +96,7 @@ async function settle(
       if (ageMs < BOOT_LIMIT_MS) {
         // A warm sandbox may be running with other limits and another name than requested.
         if (running === true) await driver.stop(sandbox.id, 0);
-        boots.begin(sandbox);
+        boots.continue(sandbox);
         return 'adopted';
       }
       await supervisor.fail(sandbox, {
@@ -109,7 +109,7 @@ async function settle(
     case 'stopped':
     case 'error':
       if (condition?.running === true && (await adoptLost(context, supervisor, sandbox, condition))) return 'adopted';
-      if (running === true) await driver.stop(sandbox.id, 0);
+      if (running === true) await stops.stop(sandbox, 0);
       if (running === undefined && sandbox.fault?.recoverable === true) {
         const fault = { ...sandbox.fault, recoverable: false };
         await repository.change(sandbox.id, ['error'], { fault }, sandbox.node);

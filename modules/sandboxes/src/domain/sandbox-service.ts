@@ -26,6 +26,7 @@ import { waitForStatus } from './wait-for-status.ts';
 import type { WarmClaim, WarmClaims } from './warm-claims.ts';
 import { assertSupported, hashOf, type CreateRequest } from './create-request.ts';
 
+const BY_USER = 'STOPPED_BY_USER';
 const EMPTY_DISK_BYTES = 8 * 1024 * 1024;
 const NOT_SETTLED: readonly SandboxStatus[] = ['creating'];
 const ANY_STATUS: readonly SandboxStatus[] = ['creating', 'running', 'stopped', 'error'];
@@ -205,7 +206,7 @@ export class SandboxService {
 
   /**
    * Starts a sandbox from `stopped`, or from `error` if its files are kept. A running sandbox is unchanged; a paused
-   * one is resumed.
+   * one is resumed. Throws SNAPSHOT_UNDER_WAY while its files are transferred out of its cluster, which may take hours.
    */
   async start(workspaceUuid: string, id: string, waitMs: number, signal: AbortSignal): Promise<Sandbox> {
     const sandbox = await this.held(workspaceUuid, id);
@@ -219,6 +220,7 @@ export class SandboxService {
     const { repository, watch, clock, quotaLimits } = this.#context;
     const { id, workspaceUuid } = sandbox;
     await this.assertCanStart(sandbox);
+    if (this.#isTransferred(sandbox)) throw sandboxErrors.SNAPSHOT_UNDER_WAY();
     const leaveRoom = await this.reserveRoom(sandbox);
     try {
       const lastActivityAt = clock.now().toISOString();
@@ -234,6 +236,11 @@ export class SandboxService {
     } finally {
       leaveRoom();
     }
+  }
+
+  /** Whether a snapshot holds the sandbox that goes through the tunnel of its cluster. */
+  #isTransferred({ id, cluster }: Sandbox): boolean {
+    return cluster !== null && this.#context.takes.has(id);
   }
 
   /** Pauses a running sandbox, keeping its memory, until it is resumed or accessed. Throws SANDBOX_NOT_RUNNING. */
@@ -256,17 +263,18 @@ export class SandboxService {
   }
 
   /**
-   * Stops a sandbox; cancels a pending start, and ends a snapshot that takes long. A stopped sandbox is unchanged, and so is
-   * one whose expiry is no longer `expiredAt`, if that is given. Throws SANDBOX_NOT_RUNNING for a failed one.
+   * Stops a sandbox; cancels a pending start, and ends a snapshot that takes long, which a user does for a stopped or failed
+   * sandbox too. Any other stopped sandbox is unchanged, and so is one whose expiry is no longer `expiredAt`, if that is given.
+   * Throws SANDBOX_NOT_RUNNING for a failed one.
    */
-  async stop(
-    workspaceUuid: string,
-    id: string,
-    reason = 'STOPPED_BY_USER',
-    expiredAt: string | null = null,
-  ): Promise<Sandbox> {
+  async stop(workspaceUuid: string, id: string, reason = BY_USER, expiredAt: string | null = null): Promise<Sandbox> {
     const sandbox = await this.held(workspaceUuid, id);
-    if (sandbox.status === 'stopped') return sandbox;
+    const endsSnapshot = reason === BY_USER && this.#isTransferred(sandbox);
+    if (endsSnapshot) return stop(this.#context, this.#boots, sandbox, { reason, expiredAt });
+    if (sandbox.status === 'stopped') {
+      await this.#context.stops.finish(sandbox);
+      return sandbox;
+    }
     if (sandbox.status === 'error') {
       throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status: sandbox.status } });
     }

@@ -98,3 +98,12 @@ export type SandboxChange = Partial<
     | 'labels'
   >
 >;
+
+/**
+ * Whether this sandbox was reported as lost without being asked, so that it may still run: by another node, or because its
+ * cluster was away. What its own node lost is not running, or cannot be recovered.
+ */
+export function isReportedLost({ status, fault }: Pick<Sandbox, 'status' | 'fault'>): boolean {
+  const isLost = fault?.code === 'NODE_LOST' || fault?.code === 'CLUSTER_OFFLINE';
+  return status === 'error' && isLost && fault.recoverable;
+}

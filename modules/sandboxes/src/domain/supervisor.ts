@@ -82,11 +82,12 @@ export class Supervisor {
 
   /** Moves a sandbox from `running` or `creating` to `error`. Frees its resources; its files stay. */
   async fail(sandbox: DrivenSandbox, fault: SandboxFault): Promise<void> {
-    const { repository, drivers, watch, node } = this.#context();
+    const { repository, stops, watch, node } = this.#context();
     const { id } = sandbox;
+    stops.add(sandbox);
     const change = { status: 'error', stateReason: fault.code, fault } as const;
     const failed = await repository.change(id, ['running', 'creating'], change, node);
     if (failed !== null) watch.announce(id, failed);
-    await drivers.of(sandbox).stop(id, 0);
+    await stops.stop(sandbox, 0);
   }
 }

@@ -34,10 +34,12 @@ interface Part {
   readonly workspaceUuid: string;
   readonly sandboxes: Sandbox[];
   readonly removed: DrivenSandbox[];
+  /** Their programs may run although their records say otherwise. */
+  readonly unstopped: DrivenSandbox[];
 }
 
 /**
- * Stops idle sandboxes, deletes expired ones, retries failed deletions, and takes up what was left half done when the
+ * Stops idle sandboxes, deletes expired ones, retries failed stops and deletions, and takes up what was left half done when the
  * database was away. Clusters and workspaces are swept side by side, each on its own and one sandbox at a time, so that
  * those that take long delay no others.
  */
@@ -112,12 +114,13 @@ export class Sweeper {
       if (cluster === null && !isAvailable) return null; // only sandboxes of clusters can be served
       const clusterId = cluster?.id ?? null;
       const key = clusterId ?? workspaceUuid;
-      const part = parts.get(key) ?? { key, clusterId, workspaceUuid, sandboxes: [], removed: [] };
+      const part = parts.get(key) ?? { key, clusterId, workspaceUuid, sandboxes: [], removed: [], unstopped: [] };
       parts.set(key, part);
       return part;
     };
     for (const sandbox of sandboxes) partOf(sandbox)?.sandboxes.push(sandbox);
     for (const sandbox of removed) partOf(sandbox)?.removed.push(sandbox);
+    for (const sandbox of this.#context.stops.sandboxes) partOf(sandbox)?.unstopped.push(sandbox);
     return parts.values();
   }
 
@@ -130,9 +133,15 @@ export class Sweeper {
       .catch((error: unknown) => log.error({ err: error, part: part.key }, 'sandboxes could not be swept'));
   }
 
-  async #sweepPart({ clusterId, workspaceUuid, sandboxes, removed }: Part, now: Date): Promise<void> {
+  async #sweepPart({ clusterId, workspaceUuid, sandboxes, removed, unstopped }: Part, now: Date): Promise<void> {
+    const { queue, stops } = this.#context;
     const run = (id: string, work: () => Promise<unknown>): Promise<unknown> =>
       (clusterId === null ? this.#here.run(workspaceUuid, work) : work()).catch(this.#logFailure(id));
+    for (const sandbox of unstopped) {
+      if (this.#isClosing) return;
+      // A stop or a copy that is under way may take long; a later sweep looks again.
+      if (!queue.has(sandbox.id)) await run(sandbox.id, () => stops.finish(sandbox));
+    }
     for (const sandbox of sandboxes) {
       if (this.#isClosing) return;
       const { id, expiresAt, status } = sandbox;

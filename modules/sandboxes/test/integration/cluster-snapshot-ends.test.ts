@@ -175,13 +175,20 @@ describeDialects<unknown>('snapshots in clusters whose sandbox ends', migrations
     expect((await take(id)).status).toBe(201);
   });
 
-  it('end with a stop of a sandbox whose start waits for them', async () => {
+  it.each([
+    ['stopped', (id: string) => call('POST', `/api/sandboxes/${id}/stop`)],
+    ['error', (id: string) => pods.crash(id)],
+  ])('refuse a start of a sandbox in the state %s, and end with its stop', async (status, end) => {
     const id = await create();
-    await call('POST', `/api/sandboxes/${id}/stop`);
+    await end(id);
+    await until(async () => (await read(id))['status'] === status);
     const { answer } = await taking(id);
-    expect((await call('POST', `/api/sandboxes/${id}/start?wait_ms=0`)).body).toMatchObject({ status: 'creating' });
-    expect((await call('POST', `/api/sandboxes/${id}/stop`)).body).toMatchObject({ status: 'stopped' });
+    const refused = await call('POST', `/api/sandboxes/${id}/start`);
+    expect(refused).toMatchObject({ status: 409, body: { code: 'SNAPSHOT_UNDER_WAY' } });
+    expect((await call('POST', `/api/sandboxes/${id}/stop`)).body).toMatchObject({ status });
     await assertEnded(answer, id, 'its sandbox was stopped');
+    const started = await call('POST', `/api/sandboxes/${id}/start?wait_ms=10000`);
+    expect(started.body).toMatchObject({ status: 'running' });
   });
 
   it('go on for as long as they need although the sandbox is idle', async () => {

@@ -64,7 +64,8 @@ export class ClusterRights {
       if (!(await mayRunInCluster(access, sandbox))) throw accessErrors.FORBIDDEN();
     };
     return rights.hold({ key, exactKey: key, confirmedAtMs: clock.nowMs() - CONFIRMED_BEFORE_MS, check }, () => {
-      this.#held.delete(sandbox.id); // if the stop fails, the next check holds it again
+      // The next check holds it again if its record could not be changed. If it was, the sweep repeats a stop that failed.
+      this.#held.delete(sandbox.id);
       this.#deps.stop(sandbox).catch((error: unknown) => {
         log.warn({ err: error, sandbox: sandbox.id }, 'a sandbox without a right to its cluster could not be stopped');
       });

@@ -36,8 +36,6 @@ export class NodeDrainer {
   readonly #loop: BackgroundLoop;
   /** Sandboxes that have had their notice. After a restart, they get another one. */
   readonly #notified = new Set<string>();
-  /** Sandboxes whose stop failed. After a restart, the reconciliation has stopped them. */
-  readonly #unstopped = new Set<string>();
   readonly #failures = new Map<string, number>();
   #nextCheckMs = CHECK_EVERY_MS;
 
@@ -81,7 +79,6 @@ export class NodeDrainer {
     drain.set(request !== null);
     if (request === null) {
       this.#notified.clear();
-      this.#unstopped.clear();
       this.#failures.clear();
       return;
     }
@@ -118,10 +115,8 @@ export class NodeDrainer {
     const { context, service } = this.#deps;
     try {
       await service.stop(workspaceUuid, id, DRAINING);
-      this.#unstopped.delete(id);
       context.log.info({ sandbox: id }, 'a sandbox was stopped, because its node is drained');
     } catch (error) {
-      this.#unstopped.add(id);
       context.log.warn({ err: error, sandbox: id }, 'a sandbox could not be stopped for a drain yet');
     }
   }
@@ -129,7 +124,7 @@ export class NodeDrainer {
   async #finish(sandbox: Sandbox): Promise<void> {
     const { repository, watch, node } = this.#deps.context;
     const { id, onDrain, startedAt } = sandbox;
-    if (!(await this.#isStopped(id))) return;
+    if (!(await this.#isStopped(sandbox))) return;
     // One that never ran has no files to copy.
     const copied = onDrain === 'stop' || startedAt === null ? 'given_up' : await this.#copy(sandbox);
     if (copied === 'unfinished') return;
@@ -139,14 +134,13 @@ export class NodeDrainer {
   }
 
   /** Its record may say stopped while its processes run on, because the driver failed. */
-  async #isStopped(id: string): Promise<boolean> {
-    const { queue, driver, log } = this.#deps.context;
-    if (!this.#unstopped.has(id)) return true;
+  async #isStopped(sandbox: Sandbox): Promise<boolean> {
+    const { stops, log } = this.#deps.context;
     try {
-      await queue.run(id, () => driver.stop(id, 0));
-      return this.#unstopped.delete(id);
+      await stops.finish(sandbox);
+      return !stops.has(sandbox.id);
     } catch (error) {
-      log.warn({ err: error, sandbox: id }, 'a sandbox could not be stopped for a drain yet');
+      log.warn({ err: error, sandbox: sandbox.id }, 'a sandbox could not be stopped for a drain yet');
       return false;
     }
   }
