@@ -190,7 +190,7 @@ export class Boots {
     signal: AbortSignal,
     place: StartPlace,
   ): Promise<void> {
-    const { repository, live, watch, clock, rules, node } = this.#context;
+    const { repository, live, watch, clock, rules, node, storage } = this.#context;
     const spec = { ...sandbox, hostname: hostnameOf(sandbox.name) };
     const connection =
       (warm === null ? null : await this.#adjust(spec, warm)) ?? (await this.#start(spec, signal, place));
@@ -220,6 +220,9 @@ export class Boots {
     // Deleted or stopped meanwhile. The deletion removes the rest.
     if (running === null) return this.#context.stops.stop(sandbox, 0);
     watch.announce(sandbox.id, running);
+    // The archive of a fork, or of a deleted snapshot, may have waited for this start only.
+    const isStreamed = sandbox.cluster !== null && sandbox.snapshotId !== null && sandbox.startedAt === null;
+    if (isStreamed) storage?.wakeSweep();
   }
 
   async #start(spec: BootSpec, signal: AbortSignal, place: StartPlace): Promise<HelperConnection> {

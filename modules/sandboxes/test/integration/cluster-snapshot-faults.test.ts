@@ -175,6 +175,21 @@ describeDialects<unknown>('snapshots in connected clusters, when something fails
     expect(await blobs.list()).toEqual([]);
   });
 
+  it('are removed when the fork runs that they were made for, although its request did not wait for that', async () => {
+    const id = await running();
+    const starts = Promise.withResolvers<void>();
+    pods.beforeCreate = () => starts.promise;
+    try {
+      expect((await platform.call('POST', `/api/sandboxes/${id}/fork?wait_ms=0`, { body: {} })).status).toBe(201);
+      await remove((await take(id)).body['id']); // wakes the sweep, which keeps the archive of the fork
+      await waitFor(async () => (await archives()).length === 1);
+    } finally {
+      starts.resolve();
+    }
+    await waitFor(async () => (await archives()).length === 0);
+    expect(await blobs.list()).toEqual([]);
+  });
+
   it('are removed although a sandbox waits for them, if its cluster was removed', async () => {
     const id = await running();
     const [snapshot, other] = [(await take(id)).body['id'], (await take(id)).body['id']];

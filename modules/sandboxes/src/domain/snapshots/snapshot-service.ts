@@ -106,6 +106,7 @@ export class SnapshotService {
     this.#context.storage?.streamed.end(snapshot.id);
     await this.#repository.remove(snapshot.id);
     await this.#purge(snapshot);
+    this.#context.storage?.wakeSweep();
   }
 
   async get(workspaceUuid: string, id: string): Promise<Snapshot> {
