@@ -45,7 +45,7 @@ describeDialects<unknown>('snapshots in clusters whose sandbox ends', migrations
       publicUrl: 'https://platform.example.com',
     });
     clusters.dial(clusters.add(platform.owner.workspaceUuid, 'home'), 'a');
-    await until(() => clusters.opened.length === 1);
+    await until(async () => (await call('GET', '/api/sandbox-clusters')).body['clusters'][0]?.connected === true);
     calls = [];
     const { resume, stop, remove } = pods;
     pods.resume = (id) => {

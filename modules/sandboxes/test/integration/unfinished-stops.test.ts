@@ -34,7 +34,7 @@ describeDialects<unknown>('stops that fail', migrations, (database) => {
       publicUrl: 'https://platform.example.com',
     });
     clusters.dial(clusters.add(platform.owner.workspaceUuid, 'home'), 'a');
-    await until(() => clusters.opened.length === 1);
+    await until(async () => (await call('GET', '/api/sandbox-clusters')).body['clusters'][0]?.connected === true);
     graces = [];
     isFailing = true;
     for (const driver of [own, pods]) {
