@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { migrations } from '@svc/migrations';
+import { backgroundClock, type Clock } from '@svc/runtime';
 import type { Database } from '@svc/sql';
 import {
   fakeAccess,
@@ -27,6 +28,8 @@ describe('sandboxes in connected clusters', () => {
   let a: TestPlatform;
   let b: TestPlatform;
   let home: string;
+  /** Added to the clocks of both nodes. */
+  let aheadMs: number;
 
   beforeEach(async () => {
     folder = await temporaryFolder();
@@ -35,6 +38,9 @@ describe('sandboxes in connected clusters', () => {
     pods = new FakeDriver();
     own = { a: new BuildingDriver(), b: new FakeDriver() };
     clusters = new FakeClusters(pods);
+    aheadMs = 0;
+    const nowMs = (): number => backgroundClock.nowMs() + aheadMs;
+    const clock: Clock = { ...backgroundClock, nowMs, now: () => new Date(nowMs()) };
     const start = (node: 'a' | 'b'): Promise<TestPlatform> =>
       startPlatform({
         driver: own[node],
@@ -42,6 +48,7 @@ describe('sandboxes in connected clusters', () => {
         access,
         database,
         clusters: clusters.on(node),
+        clock,
         publicUrl: 'https://platform.example.com', // from which their nodes pull images
         config: { drain_notice_seconds: 0 },
       });
@@ -230,6 +237,25 @@ describe('sandboxes in connected clusters', () => {
     await reaches(id, a);
     expect(await read(id)).toMatchObject({ status: 'running' });
     expect(pods.sandboxes.get(id)?.helper).not.toBeNull();
+  });
+
+  it('are served, and created, after a cluster that returned could not list them at first', async () => {
+    await dial('a');
+    const id = await running();
+    clusters.hangUp(home);
+    expect((await list(id, a)).body['code']).toBe('CLUSTER_OFFLINE');
+    const asked = Promise.withResolvers<void>();
+    const { list: found } = pods;
+    pods.list = () => {
+      asked.resolve();
+      return Promise.reject(new Error('the API server restarts'));
+    };
+    clusters.dial(home, 'a');
+    await asked.promise;
+    pods.list = found;
+    aheadMs = 60_000; // then it is asked again
+    await waitFor(async () => (await create(a)).status === 201);
+    expect((await list(id, a)).status).toBe(200);
   });
 
   it('are deleted while their cluster is away, and there when it returns', async () => {

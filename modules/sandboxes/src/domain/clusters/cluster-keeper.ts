@@ -177,6 +177,7 @@ export class ClusterKeeper {
     } catch (error) {
       if (this.#stop.signal.aborted || clusters.epoch(clusterId) !== epoch) return;
       const reason = error instanceof Error ? error.message : String(error);
+      await this.#disconnect(clusterId); // the next attempt opens it again, and takes up what runs there
       drivers.refuse(clusterId, reason);
       await reports.save({ clusterId, workspaceUuid, reason, fingerprint: null, hasGvisor: false, reportedAt });
       if (before?.reason !== reason) log.info({ cluster: clusterId, reason }, 'a cluster runs no sandboxes');
