@@ -18,8 +18,8 @@ export const SPECIAL_NETWORKS_IPV4: readonly string[] = [
 ];
 
 /**
- * The IPv6 counterparts: everything outside 2000::/3, of which alone global addresses are assigned (RFC 4291, section 2.4, and its
- * IANA registry), and what is special within it.
+ * The IPv6 counterparts: everything outside 2000::/3, the only block that IANA assigns global addresses from (RFC 4291,
+ * section 2.4), and what is special within it.
  */
 export const SPECIAL_NETWORKS_IPV6: readonly string[] = [
   '::/3', // includes 64:ff9b::/96, which reaches any IPv4 address

@@ -205,7 +205,7 @@ describeDialects<unknown>('snapshots in connected clusters, when something fails
     expect(await blobs.list()).toEqual([]);
   });
 
-  it('give back their quota if they failed while the database was away', async () => {
+  it('free their quota if they failed while the database was away', async () => {
     const id = await running();
     const usedMib = await usedDiskMib();
     const other = (await take(id)).body['id'];
@@ -224,7 +224,7 @@ describeDialects<unknown>('snapshots in connected clusters, when something fails
     expect(body['events'][0]).toMatchObject({ type: 'snapshot_failed' });
   });
 
-  it('give back their quota if the fork they were made for ended while the database was away', async () => {
+  it('free their quota if the fork they were made for ended while the database was away', async () => {
     const id = await running();
     pods.beforeStart = () => setAway(true);
     const forked = await platform.call('POST', `/api/sandboxes/${id}/fork?wait_ms=10000`, { body: {} });

@@ -152,7 +152,7 @@ export class SandboxHandle {
 
   /**
    * Copies the files into a snapshot. Resolves when it is complete: in a connected cluster after up to four hours, although
-   * the `fetch` of Node.js waits for five minutes. The event `snapshot_created` tells of one that is complete later.
+   * the `fetch` of Node.js waits for five minutes. A snapshot that is complete later sends the event `snapshot_created`.
    */
   snapshot({ name, ...options }: CallOptions & { name?: string } = {}): Promise<Snapshot> {
     const body = name === undefined ? {} : { name };

@@ -279,7 +279,7 @@ export class SnapshotService {
       const sandbox = await this.#service.get(workspaceUuid, id);
       assertCopyable(sandbox);
       signal.throwIfAborted();
-      const end = live.begin(id, clock.nowMs()); // one that is copied is not idle
+      const end = live.begin(id, clock.nowMs()); // a sandbox is not idle while it is copied
       try {
         return await take(sandbox, signal);
       } catch (error) {

@@ -180,7 +180,7 @@ describe('the files of a pod', () => {
     expect((await stuck).message).toBe('too late');
   });
 
-  it('are restored no longer than that either if a read of them is not answered, and then let go of', async () => {
+  it('stop being restored at an abort while a read of them hangs, and are closed', async () => {
     const stop = new AbortController();
     const read = Promise.withResolvers<void>();
     let isOver = false;
