@@ -11,6 +11,7 @@ import { FakeClusters } from '../support/fake-clusters.ts';
 import { FakeDriver } from '../support/fake-driver.ts';
 import { FakePods } from '../support/fake-pods.ts';
 import { FolderBlobs } from '../support/folder-blobs.ts';
+import { passTimeUntil } from '../support/pass-time.ts';
 import { startPlatform, type CallOptions, type TestPlatform } from '../support/platform.ts';
 
 const MINUTE_MS = 60_000;
@@ -64,16 +65,7 @@ describeDialects<unknown>('sandboxes of clusters whose pods are gone', migration
   });
 
   const kysely = (): Kysely<SandboxTables> => database().kysely; // migrated with every module's tables
-  /** Lets time pass until the condition holds. */
-  const until = (condition: () => Promise<boolean>): Promise<unknown> =>
-    waitFor(
-      async () => {
-        if (await condition()) return true;
-        await clock.advance(500);
-        return false;
-      },
-      { timeoutMs: 30_000 },
-    );
+  const until = (condition: () => boolean | Promise<boolean>): Promise<void> => passTimeUntil(clock, condition);
   const call = (method: string, path: string, options: CallOptions = {}) => platform.call(method, path, options);
   const create = async (fields: object = {}, options: CallOptions = {}, query = ''): Promise<string> => {
     const body = { image: 'busybox', cluster: 'home', on_node_lost: 'restore', ...fields };

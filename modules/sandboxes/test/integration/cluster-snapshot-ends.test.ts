@@ -9,6 +9,7 @@ import { FakeClusters } from '../support/fake-clusters.ts';
 import { chunksOf, FakeDriver } from '../support/fake-driver.ts';
 import { FakePods } from '../support/fake-pods.ts';
 import { FolderBlobs } from '../support/folder-blobs.ts';
+import { passTimeUntil } from '../support/pass-time.ts';
 import { startPlatform, type Answer, type CallOptions, type TestPlatform } from '../support/platform.ts';
 
 /** A transfer may take hours: whatever takes the sandbox away must not wait for it, and nothing inside may run again. */
@@ -69,16 +70,7 @@ describeDialects<unknown>('snapshots in clusters whose sandbox ends', migrations
   });
 
   const kysely = (): Kysely<SandboxTables> => database().kysely; // migrated with every module's tables
-  /** Lets time pass until the condition holds. */
-  const until = (condition: () => boolean | Promise<boolean>): Promise<unknown> =>
-    waitFor(
-      async () => {
-        if (await condition()) return true;
-        await clock.advance(500);
-        return false;
-      },
-      { timeoutMs: 30_000 },
-    );
+  const until = (condition: () => boolean | Promise<boolean>): Promise<void> => passTimeUntil(clock, condition);
   const call = (method: string, path: string, options: CallOptions = {}) => platform.call(method, path, options);
   const create = async (fields: object = {}, options: CallOptions = {}, query = ''): Promise<string> => {
     const body = { image: 'busybox', cluster: 'home', ...fields };

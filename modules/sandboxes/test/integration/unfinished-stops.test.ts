@@ -1,10 +1,11 @@
 import { migrations } from '@svc/migrations';
-import { describeDialects, fakeAccess, fakeClock, waitFor, type FakeAccess, type FakeClock } from '@svc/testing';
+import { describeDialects, fakeAccess, fakeClock, type FakeAccess, type FakeClock } from '@svc/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { sandboxErrors } from '../../src/errors.ts';
 import { FakeClusters } from '../support/fake-clusters.ts';
 import { FakeDriver } from '../support/fake-driver.ts';
 import { FakePods } from '../support/fake-pods.ts';
+import { passTimeUntil } from '../support/pass-time.ts';
 import { startPlatform, type CallOptions, type TestPlatform } from '../support/platform.ts';
 
 /** The first stop of each test fails, as while the API server of a cluster restarts. */
@@ -53,16 +54,7 @@ describeDialects<unknown>('stops that fail', migrations, (database) => {
     for (const driver of [own, pods]) await driver.dispose();
   });
 
-  /** Lets time pass until the condition holds. */
-  const until = (condition: () => boolean | Promise<boolean>): Promise<unknown> =>
-    waitFor(
-      async () => {
-        if (await condition()) return true;
-        await clock.advance(500);
-        return false;
-      },
-      { timeoutMs: 30_000 },
-    );
+  const until = (condition: () => boolean | Promise<boolean>): Promise<void> => passTimeUntil(clock, condition);
   const call = (method: string, path: string, options: CallOptions = {}) => platform.call(method, path, options);
   const create = async (fields: object = {}, options: CallOptions = {}, query = ''): Promise<string> => {
     const made = await call('POST', `/api/sandboxes?wait_ms=10000${query}`, {
