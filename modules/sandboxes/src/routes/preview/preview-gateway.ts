@@ -4,6 +4,7 @@ import { cookieValues, PLATFORM_COOKIES, type Access, type GrantedAccess, type H
 import { toAppError } from '@svc/errors';
 import {
   resolveRequestId,
+  keepOpen,
   type ClientOfRequest,
   type Forwarding,
   type Owned,
@@ -154,7 +155,7 @@ export class PreviewGateway {
       const headers = await this.#requestHeaders(place, request, dialed.host);
       const answer = (given: IncomingMessage['headers']): OutgoingHttpHeaders =>
         withEntry(responseHeaders(given, place, request.headers.origin), this.#entryHeaders(admission, request));
-      keepOpen(socket);
+      keepOpen(socket); // from here on, idle time is up to the upgraded protocol
       await forwardUpgrade({ request, socket, head, port, target: admission.target, headers, answer, answered });
     } catch (error) {
       answered();
@@ -281,10 +282,4 @@ function withEntry(headers: OutgoingHttpHeaders, entry: Record<string, string> |
   if (cookie === undefined) return headers;
   const theirs = headers['set-cookie'];
   return { ...headers, 'set-cookie': [cookie, ...(Array.isArray(theirs) ? theirs : [])] };
-}
-
-/** From here on, idle time is up to the upgraded protocol; TCP keepalive detects dead peers. */
-function keepOpen(socket: Duplex): void {
-  if ('setTimeout' in socket && typeof socket.setTimeout === 'function') socket.setTimeout(0);
-  if ('setKeepAlive' in socket && typeof socket.setKeepAlive === 'function') socket.setKeepAlive(true, 30_000);
 }
