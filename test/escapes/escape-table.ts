@@ -7,7 +7,7 @@ import { groundOf, type Ground } from './ground.ts';
 import { kernelCases } from './kernel-cases.ts';
 import { networkCases } from './network-cases.ts';
 import { secretCases } from './secret-cases.ts';
-import { startOutside } from './outside.ts';
+import { startOutside, TURN_LIMIT_MS } from './outside.ts';
 import { processCases } from './process-cases.ts';
 import { volumeCases } from './volume-cases.ts';
 import { resourceCases, type EmptyFiles } from './resource-cases.ts';
@@ -20,6 +20,8 @@ export interface EscapeDifferences {
   /** Groups that the driver is not tried with. */
   readonly leaves?: readonly EscapeGroup[];
 }
+
+const SETUP_LIMIT_MS = 5 * 60_000;
 
 /** Runs every case against one driver, each with a control that proves it could have failed. */
 export function escapeTable(
@@ -41,7 +43,7 @@ export function escapeTable(
     expect(await subject.driver.open()).toMatchObject({ available: true });
     ground = groundOf(subject, outside, probe);
     made.push(() => ground.close());
-  });
+  }, TURN_LIMIT_MS + SETUP_LIMIT_MS);
   afterAll(async () => {
     const failures: unknown[] = [];
     for (const takeAway of made.toReversed()) await takeAway().catch((error: unknown) => failures.push(error));

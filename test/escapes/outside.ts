@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { setTimeout } from 'node:timers/promises';
 import { runCommand } from '../kubernetes/commands.ts';
 
 const NAMESPACE = 'svc-escapes';
@@ -31,6 +32,10 @@ const SERVER = `
   }
 `;
 
+/** How long a table waits for another one that runs on this machine. */
+export const TURN_LIMIT_MS = 20 * 60_000;
+const TURN_POLL_MS = 500;
+
 export interface Outside {
   /** A port on all addresses of this host, like the platform's. */
   readonly platformPort: number;
@@ -47,15 +52,16 @@ export interface Outside {
  */
 export async function startOutside(): Promise<Outside> {
   const ip = async (line: string): Promise<unknown> => runCommand('ip', line.split(' '));
+  const turn = await takeTurn();
   await ip(`netns del ${NAMESPACE}`).catch(() => undefined); // left by an interrupted run
-  await ip(`netns add ${NAMESPACE}`);
   const owned: { child: ChildProcess | null; servers: Server[] } = { child: null, servers: [] };
   const close = async (): Promise<void> => {
     owned.child?.kill('SIGKILL');
     for (const server of owned.servers) await new Promise((resolve) => server.close(resolve));
-    await ip(`netns del ${NAMESPACE}`); // also removes the link and its routes
+    await ip(`netns del ${NAMESPACE}`).finally(() => turn.close()); // also removes the link and its routes
   };
   try {
+    await ip(`netns add ${NAMESPACE}`);
     await ip(`link add ${LINK} type veth peer name eth0 netns ${NAMESPACE}`);
     await ip(`addr add ${HERE}/30 dev ${LINK}`);
     await ip(`link set ${LINK} up`);
@@ -93,6 +99,25 @@ export async function startOutside(): Promise<Outside> {
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/**
+ * Waits until no other process of this machine has a neighbor: its addresses are the same for every driver. The name of
+ * an abstract socket is free again however its process ends.
+ */
+async function takeTurn(): Promise<Server> {
+  const giveUpAt = performance.now() + TURN_LIMIT_MS;
+  for (;;) {
+    const server = createServer();
+    try {
+      await once(server.listen(`\0${NAMESPACE}`), 'listening');
+      return server;
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
+      if (performance.now() > giveUpAt) throw new Error('Another escape table still runs', { cause: error });
+    }
+    await setTimeout(TURN_POLL_MS);
   }
 }
 
