@@ -48,7 +48,8 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     const config = { Env: ['PATH=/srv/bin:/bin', 'LEVEL=3'], WorkingDir: '/srv' };
     const layers = [system(), { ...changes, compression: 'zstd' as const }, program];
     await registry.push('app', '1', { layers, config });
-    await registry.push('slow', '1', { layers, config });
+    const ownLayer = { entries: [{ name: 'srv/slow', content: 'slow' }] }; // held back, even if the others are here already
+    await registry.push('slow', '1', { layers: [...layers, ownLayer], config });
     const image = (name: string, host: string) => ({
       name,
       sources: [{ kind: 'registry' as const, reference: `${host}/${name}:1` }],
@@ -151,10 +152,10 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       },
       { timeoutMs: 30_000, description: () => `progress of ${JSON.stringify(seen)}` },
     );
-    expect(shown).toMatchObject({ source: expect.stringContaining('/slow:1'), layers: 3 });
+    expect(shown).toMatchObject({ source: expect.stringContaining('/slow:1'), layers: 4 });
     const { images } = (await platform.call('GET', '/api/images?all=true')).body;
     const slow = images.find((image: { name: string }) => image.name === 'slow');
-    expect(slow).toMatchObject({ cached: false, progress: { layers: 3 } });
+    expect(slow).toMatchObject({ cached: false, progress: { layers: 4 } });
     proxy.release();
     const ready = await platform.call('GET', `/api/containers/${body['id']}?wait_for=running&timeout=30`);
     expect(ready.body).toMatchObject({ status: 'running', image_progress: null });
