@@ -48,7 +48,9 @@ export function createValidatorCompiler(schemas: CompiledSchemas): FastifySchema
  * errors, so only small bodies use the second.
  */
 function createPair(options: Options): { first: Ajv; all: Ajv } {
-  const shared: Options = { removeAdditional: false, useDefaults: true, strict: false, ...options };
+  // Schemas are our own, so Ajv need not compile the schema of schemas to check them.
+  const trusted: Options = { meta: false, validateSchema: false };
+  const shared: Options = { ...trusted, removeAdditional: false, useDefaults: true, strict: false, ...options };
   const pair = { first: new Ajv({ ...shared, allErrors: false }), all: new Ajv({ ...shared, allErrors: true }) };
   addFormats(pair.first);
   addFormats(pair.all);

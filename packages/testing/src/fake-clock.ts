@@ -1,3 +1,5 @@
+import { setImmediate, setTimeout } from 'node:timers/promises';
+
 interface FakeTimer {
   readonly dueMs: number;
   readonly order: number;
@@ -58,9 +60,8 @@ const MAX_SETTLE_MS = 1_000;
 /** Waits one turn of the event loop, after all ready promise jobs, and until file operations such as syncs have ended. */
 async function settle(): Promise<void> {
   const until = performance.now() + MAX_SETTLE_MS;
-  do {
-    await new Promise((resolve) => setImmediate(resolve));
-  } while (isUsingFiles() && performance.now() < until);
+  await setImmediate();
+  while (isUsingFiles() && performance.now() < until) await setTimeout(1); // a sync takes milliseconds
 }
 
 function isUsingFiles(): boolean {
