@@ -45,8 +45,11 @@ const COMMANDS: Readonly<Record<string, () => Promise<Register>>> = {
   openapi: async () => (await import('./openapi.ts')).registerOpenApiCommand,
 };
 
-/** Registers the named command, or all of them for the help and for unknown names. */
+const VERSION_FLAGS: readonly string[] = ['-V', '--version'];
+
+/** Registers the named command, none for the version, or all of them for the help and for unknown names. */
 export async function registerCommands(program: Command, name: string | undefined): Promise<void> {
+  if (name !== undefined && VERSION_FLAGS.includes(name)) return;
   const named = Object.entries(COMMANDS).filter(([each]) => each === name);
   for (const [, load] of named.length > 0 ? named : Object.entries(COMMANDS)) (await load())(program);
   for (const command of program.commands) addAliases(command);
