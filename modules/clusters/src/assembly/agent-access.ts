@@ -5,10 +5,15 @@ import type { ClusterStore } from '../domain/cluster.ts';
 import type { AgentConnections } from '../routes/channel/agent-connections.ts';
 
 export interface AgentAccessOptions {
-  clusters: ClusterStore;
-  connections: AgentConnections;
-  tunnels: AgentTunnels;
+  clusters: Pick<ClusterStore, 'findById' | 'validTokens'>;
+  connections: Pick<AgentConnections, 'newest' | 'closeCluster' | 'closeTokens'>;
+  tunnels: Pick<AgentTunnels, 'all' | 'closeCluster' | 'closeTokens'>;
   clock: Clock;
+}
+
+interface HeldToken {
+  readonly clusterId: string;
+  readonly tokenHash: string;
 }
 
 const HASHES_PER_QUERY = 500;
@@ -27,14 +32,13 @@ export class AgentAccess {
   async recheck(clusterId: string): Promise<void> {
     const held = this.#held().filter((each) => each.clusterId === clusterId);
     if (held.length === 0) return;
-    if ((await this.#options.clusters.findById(clusterId)) === undefined) this.closeCluster(clusterId);
-    else await this.#closeInvalid(held.map(({ tokenHash }) => tokenHash));
+    if (!(await this.#closeIfRemoved(clusterId))) await this.#closeInvalid(held);
   }
 
   async recheckAll(): Promise<void> {
-    const hashes = [...new Set(this.#held().map(({ tokenHash }) => tokenHash))];
-    for (let start = 0; start < hashes.length; start += HASHES_PER_QUERY) {
-      await this.#closeInvalid(hashes.slice(start, start + HASHES_PER_QUERY));
+    const held = [...new Map(this.#held().map((each) => [each.tokenHash, each])).values()];
+    for (let start = 0; start < held.length; start += HASHES_PER_QUERY) {
+      await this.#closeInvalid(held.slice(start, start + HASHES_PER_QUERY));
     }
   }
 
@@ -50,15 +54,27 @@ export class AgentAccess {
     this.#options.tunnels.closeTokens(hashes);
   }
 
-  #held(): { clusterId: string; tokenHash: string }[] {
+  #held(): HeldToken[] {
     const { connections, tunnels } = this.#options;
     return [...connections.newest().map(({ connection }) => connection), ...tunnels.all()];
   }
 
-  async #closeInvalid(hashes: readonly string[]): Promise<void> {
+  async #closeIfRemoved(clusterId: string): Promise<boolean> {
+    const isRemoved = (await this.#options.clusters.findById(clusterId)) === undefined;
+    if (isRemoved) this.closeCluster(clusterId);
+    return isRemoved;
+  }
+
+  async #closeInvalid(held: readonly HeldToken[]): Promise<void> {
     const { clusters, clock } = this.#options;
+    const hashes = held.map(({ tokenHash }) => tokenHash);
     const valid = await clusters.validTokens(hashes, clock.now().toISOString());
-    const invalid = hashes.filter((hash) => !valid.has(hash));
-    if (invalid.length > 0) this.closeTokens(new Set(invalid));
+    const invalid = held.filter(({ tokenHash }) => !valid.has(tokenHash));
+    const revoked = new Set<string>();
+    for (const { clusterId, tokenHash } of invalid) {
+      // The tokens of a removed cluster go with it, and its agent is told which of the two it was.
+      if (!(await this.#closeIfRemoved(clusterId))) revoked.add(tokenHash);
+    }
+    if (revoked.size > 0) this.closeTokens(revoked);
   }
 }
