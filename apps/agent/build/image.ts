@@ -37,7 +37,7 @@ const PROGRAM_PATH = 'usr/lib/svc-agent/svc-agent.cjs';
 
 /** Writes the agent's image. Layers are split by how often they change: libraries, Node, the agent. */
 export async function buildImage(options: AgentImageOptions): Promise<BuiltImage> {
-  const { root, architecture, output, signal } = options;
+  const { root, architecture, output, cacheFolder, signal } = options;
   const stamp = await readAgentStamp(root);
   const bundle = await bundleAgent(root, stamp);
   const node = await fetchNodeProgram(options);
@@ -57,6 +57,7 @@ export async function buildImage(options: AgentImageOptions): Promise<BuiltImage
         { comment: `Node ${node.version}`, entries: await nodeEntries(node) },
         { comment: `svc-agent ${stamp.version}`, entries: await agentFiles(root, bundle) },
       ],
+      cacheFolder,
       signal,
     });
     const components = [...libraries.components, node.component, ...bundle.components];

@@ -62,7 +62,7 @@ const FIELDS: Readonly<Record<string, string>> = {
 
 /** Writes the platform as a Debian package with a systemd unit that runs it as the user `svc`. */
 export async function buildPlatformPackage(options: PlatformPackageOptions): Promise<{ sizeBytes: number }> {
-  const { root, architecture, output, signal } = options;
+  const { root, architecture, output, cacheFolder, signal } = options;
   const stamp = await readPlatformStamp(root);
   const node = await fetchNodeProgram(options);
   const tree = await programTree({ ...options, target: PROGRAM_FOLDER });
@@ -90,6 +90,7 @@ export async function buildPlatformPackage(options: PlatformPackageOptions): Pro
       ...(await Promise.all(files)),
       { type: 'file', path: `${DOCUMENTS}/sbom.cdx.json`, content: JSON.stringify(createSbom(bill)) },
     ],
+    cacheFolder,
     signal,
   });
   await writeSbom(sbomFile(output), bill);

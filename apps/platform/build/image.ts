@@ -63,7 +63,7 @@ export function readPlatformStamp(root: string): Promise<BuildStamp> {
 
 /** Writes the platform's image. Layers are split by how often they change: libraries, Node, the platform. */
 export async function buildPlatformImage(options: PlatformImageOptions): Promise<BuiltImage> {
-  const { root, architecture, output, signal } = options;
+  const { root, architecture, output, cacheFolder, signal } = options;
   const stamp = await readPlatformStamp(root);
   const node = await fetchNodeProgram(options);
   const tree = await programTree({ ...options, target: PROGRAM_FOLDER });
@@ -83,6 +83,7 @@ export async function buildPlatformImage(options: PlatformImageOptions): Promise
         { comment: `Node ${node.version}`, entries: await nodeEntries(node) },
         { comment: `svc ${stamp.version}`, entries: [...tree.entries, ...(await imageFiles(root, architecture))] },
       ],
+      cacheFolder,
       signal,
     });
     const components = [...libraries.components, node.component, ...tree.components];

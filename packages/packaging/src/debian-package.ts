@@ -23,6 +23,8 @@ export interface DebianPackageOptions {
   /** Paths below `/` that belong to the administrator: an upgrade keeps changes to them. */
   conffiles: readonly string[];
   entries: readonly TarEntry[];
+  /** Keeps the compressed files for later builds. */
+  cacheFolder?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -34,11 +36,11 @@ const FORMAT = '2.0\n';
  * entries give the same bytes.
  */
 export async function writeDebianPackage(options: DebianPackageOptions): Promise<{ sizeBytes: number }> {
-  const { output, entries, signal } = options;
+  const { output, entries, cacheFolder, signal } = options;
   const folder = await mkdtemp(join(tmpdir(), 'svc-debian-'));
   try {
-    const data = await writeLayer(folder, entries, signal);
-    const control = await writeLayer(folder, await controlEntries(options), signal);
+    const data = await writeLayer(entries, { folder, cacheFolder, signal });
+    const control = await writeLayer(await controlEntries(options), { folder, signal });
     await pipeline(
       Readable.from(archive(control, data)),
       createWriteStream(`${output}.part`),

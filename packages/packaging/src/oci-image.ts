@@ -48,6 +48,8 @@ export interface ImageOptions {
   config: ImageConfig;
   /** From the one that changes least to the one that changes most. */
   layers: readonly ImageLayer[];
+  /** Keeps compressed layers for later builds. */
+  cacheFolder?: string | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -73,11 +75,11 @@ const OCI = 'application/vnd.oci.image';
  * The same entries give the same bytes.
  */
 export async function writeImage(options: ImageOptions): Promise<BuiltImage> {
-  const { name, output, signal } = options;
+  const { name, output, cacheFolder, signal } = options;
   const folder = await mkdtemp(join(tmpdir(), 'svc-image-'));
   try {
     const layers: Layer[] = [];
-    for (const { entries } of options.layers) layers.push(await writeLayer(folder, entries, signal));
+    for (const { entries } of options.layers) layers.push(await writeLayer(entries, { folder, cacheFolder, signal }));
     const config = await putJson(folder, imageConfig(options, layers));
     const manifest = await putJson(folder, imageManifest(config, layers));
     await pipeline(

@@ -25,7 +25,7 @@ beforeAll(async () => {
     trusted_issuers: [issuer.config],
   });
   const owner = await signIn(platform, 'owner@example.com');
-  world = { platform, owner, signExternally: (email) => issuer.sign(email), expiresInMs: 12_000 };
+  world = { platform, owner, signExternally: (email) => issuer.sign(email), expiresInMs: 20_000 };
 });
 afterAll(async () => {
   await platform.close();
