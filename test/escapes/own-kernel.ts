@@ -1,3 +1,5 @@
+import type { Feature } from './refusal-cases.ts';
+
 /**
  * What a gVisor sandbox can do although other drivers refuse it, by case title, and why it does not weaken isolation:
  * the call is answered by gVisor's kernel, which serves only this sandbox. The suite fails if one of them is refused,
@@ -26,3 +28,5 @@ export const WITHIN_GVISOR: Readonly<Record<string, string>> = {
   "reads the helper's memory, environment and descriptors": 'its own helper, which has no secrets',
   'connects to the helper like the platform': 'its own helper, which can do no more than root inside',
 };
+
+export const LACKED_BY_GVISOR: readonly Feature[] = ['mounts'];
