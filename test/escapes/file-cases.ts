@@ -6,7 +6,8 @@ import { TRANSFER_WINDOW_BYTES } from '@svc/sandboxes/testing/frames';
 import { tarArchive, type TarEntry } from '@svc/sandboxes/testing/tar-archive';
 import { runCommand } from '../kubernetes/commands.ts';
 import type { EscapeCase } from './escape-case.ts';
-import type { Ground, Outcome, Sandbox } from './ground.ts';
+import type { Ground, Sandbox } from './ground.ts';
+import type { Outcome } from './outcome.ts';
 import { withSecret } from './secret-file.ts';
 
 const ANSWER_LIMIT_MS = 10_000;

@@ -7,14 +7,9 @@ import { TRANSFER_WINDOW_BYTES } from '@svc/sandboxes/testing/frames';
 import type { HelperConnection } from '@svc/sandboxes/testing/helper-connection';
 import { runInSandbox, type RunResult } from '@svc/sandboxes/testing/run-in-sandbox';
 import type { BuiltProbe } from './build-probe.ts';
+import type { Outcome } from './outcome.ts';
 import type { Outside } from './outside.ts';
 import { openPlatform, type PlatformGround } from './platform-ground.ts';
-
-/** Result of an attempt; `done` means that it succeeded. */
-export interface Outcome {
-  readonly done: boolean;
-  readonly detail: string;
-}
 
 export interface Sandbox {
   readonly spec: SandboxSpec;

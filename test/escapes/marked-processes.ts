@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile, readlink } from 'node:fs/promises';
-import type { Outcome } from './ground.ts';
+import type { Outcome } from './outcome.ts';
 
 /** A variable that no program of this host has, unless a sandbox can set it. */
 export const MARK = 'SVC_ESCAPE_MARK';

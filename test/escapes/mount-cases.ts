@@ -6,7 +6,8 @@ import { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import type { TestPlatform } from '@svc/sandboxes/testing/platform';
 import { waitFor, type FakeCaller } from '@svc/testing';
 import type { EscapeCase } from './escape-case.ts';
-import type { Ground, Outcome } from './ground.ts';
+import type { Ground } from './ground.ts';
+import type { Outcome } from './outcome.ts';
 import { failureOf, PROBE, type ApiSandbox, type PlatformGround, type StoredObject } from './platform-ground.ts';
 
 const FOLDER = '/data';
@@ -159,6 +160,9 @@ function bucketOf(platform: PlatformGround): Promise<string> {
   );
   return platform.bucket('mounted', [
     file(`${PREFIX}/file`, KEPT),
+    file(`${PREFIX}/own`, KEPT), // for the requests of a program that was taken over
+    file('own', KEPT),
+    file('right/file', KEPT),
     file('in/secret', SECRET),
     file('in/device', 'x', DEVICE_MODE),
     file('in/set-uid', platform.probe, SET_UID_MODE),
@@ -168,6 +172,7 @@ function bucketOf(platform: PlatformGround): Promise<string> {
 }
 
 async function anyOf({ succeeds }: ApiSandbox, scripts: readonly string[]): Promise<Outcome> {
+  if (!(await succeeds(`test -e ${FOLDER}/file`)).done) throw new Error('there is no file to try it with');
   const refusals: string[] = [];
   for (const script of scripts) {
     const { done, detail } = await succeeds(script);
@@ -235,7 +240,7 @@ async function readAfter(
   const platform = await ground.platform();
   const { access, owner } = platform.platform;
   const creator = access.serviceAccount(owner.workspaceUuid, ['write']);
-  const mounts = [{ bucket: await bucketOf(platform), prefix: PREFIX, path: FOLDER, read_only: true }];
+  const mounts = [{ bucket: await bucketOf(platform), prefix: 'right', path: FOLDER, read_only: true }];
   // The owner stays able to look into it.
   const { id } = await platform.create({ mounts }, creator);
   const inside = (command: string) =>
@@ -243,7 +248,7 @@ async function readAfter(
   const read = `cat <&3 || cat ${FOLDER}/file`;
   const wait = 'touch /tmp/open; until test -e /tmp/go; do sleep 0.1; done';
   const reading = inside(`exec 3< ${FOLDER}/file; ${wait}; ${read}`);
-  await waitFor(async () => (await inside('ls /tmp/open')).body['exit_code'] === 0);
+  await waitFor(async () => (await inside('ls /tmp/open')).body['exit_code'] === 0, { timeoutMs: 10_000 });
   happens(creator, platform.platform);
   await setTimeout(RIGHT_LIMIT_MS);
   await inside('touch /tmp/go');
@@ -283,7 +288,7 @@ async function takenOver(ground: Ground, prefix: string): Promise<Outcome> {
       answers.push(await ask('GET', 'read', { path }), await ask('GET', 'list', { path, after: '' }));
       if (answers.some((answer) => answer.includes(SECRET))) return { done: true, detail: path };
       await ask('PUT', 'folder', { path });
-      await ask('POST', 'rename', { from: 'file', to: path });
+      await ask('POST', 'rename', { from: 'own', to: path });
       await ask('POST', 'rename', { from: path, to: 'taken' });
       await ask('DELETE', 'remove', { path, kind: 'file' });
     }

@@ -7,7 +7,7 @@ import { sdkClient } from '@svc/object-store/testing/s3-client';
 import { startPlatform, type Answer, type TestPlatform } from '@svc/sandboxes/testing/platform';
 import type { SandboxesConfig } from '@svc/sandboxes';
 import { temporaryFolder, waitFor, type FakeCaller, type TemporaryFolder } from '@svc/testing';
-import type { Outcome } from './ground.ts';
+import type { Outcome } from './outcome.ts';
 
 /** What a command in a sandbox of the API returned. */
 export interface ShellResult {

@@ -1,5 +1,6 @@
 import type { EscapeCase } from './escape-case.ts';
-import type { Ground, Outcome } from './ground.ts';
+import type { Ground } from './ground.ts';
+import type { Outcome } from './outcome.ts';
 import { failureOf } from './platform-ground.ts';
 
 /** What a driver may lack. The module must refuse it by name then: there is nothing to break out of. */

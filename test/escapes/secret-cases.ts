@@ -1,6 +1,7 @@
 import { makeAuthority } from '@svc/certificates';
 import type { EscapeCase } from './escape-case.ts';
-import type { Ground, Outcome, Sandbox } from './ground.ts';
+import type { Ground, Sandbox } from './ground.ts';
+import type { Outcome } from './outcome.ts';
 import { WORD } from './outside.ts';
 
 const SECRET_HALVES = ['never-in', 'side-7319'] as const;

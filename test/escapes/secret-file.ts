@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runCommand } from '../kubernetes/commands.ts';
-import type { Outcome } from './ground.ts';
+import type { Outcome } from './outcome.ts';
 
 const SECRET = 'a-secret-of-this-host';
 

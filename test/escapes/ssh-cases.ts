@@ -8,7 +8,8 @@ import { openSsh, type OpenSsh, type SftpClient, type SshExecOptions } from '@sv
 import { startPermissiveSsh } from '@svc/sandboxes/testing/permissive-ssh';
 import { collectStream, type FakeCaller } from '@svc/testing';
 import type { EscapeCase } from './escape-case.ts';
-import type { Ground, Outcome } from './ground.ts';
+import type { Ground } from './ground.ts';
+import type { Outcome } from './outcome.ts';
 import { MARK, markedProcesses, marksProcess } from './marked-processes.ts';
 import { METADATA_ADDRESS, OUTSIDE_PORT, PRIVATE_ADDRESSES, PUBLIC_ADDRESS, WORD } from './outside.ts';
 import { withSecret } from './secret-file.ts';

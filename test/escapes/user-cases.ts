@@ -1,6 +1,7 @@
 import { runInSandbox, type RunOptions, type RunResult } from '@svc/sandboxes/testing/run-in-sandbox';
 import type { EscapeCase } from './escape-case.ts';
-import type { Ground, Outcome, Sandbox } from './ground.ts';
+import type { Ground, Sandbox } from './ground.ts';
+import type { Outcome } from './outcome.ts';
 import { withSecret } from './secret-file.ts';
 
 const USER = 'app';

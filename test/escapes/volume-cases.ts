@@ -1,6 +1,7 @@
 import type { SandboxResources } from '@svc/sandboxes/testing/driver';
 import type { EscapeCase } from './escape-case.ts';
-import type { Ground, Outcome, Sandbox } from './ground.ts';
+import type { Ground, Sandbox } from './ground.ts';
+import type { Outcome } from './outcome.ts';
 
 const FOLDER = '/srv/volume';
 const NARROW_MB = 64;
