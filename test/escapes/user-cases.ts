@@ -128,9 +128,14 @@ function scripts(): (readonly [title: string, attempt: string, control: Control]
       { script: `sleep 60 & ${PROBE} kill $!`, user: USER },
     ],
     [
-      "reads the environment, memory and descriptors of root's processes as another user",
-      `cd /proc/${other} && { cat environ || head -c 1 mem || ls fd/ || ls root/ || ls cwd/ || ls /proc/1/fd/; } 2>/dev/null`,
-      { script: 'cd /proc/$$ && cat environ && ls fd/ root/ cwd/', user: USER },
+      "reads the environment of root's processes as another user",
+      `cat /proc/${other}/environ`,
+      { script: 'cat /proc/$$/environ', user: USER },
+    ],
+    [
+      "reads the memory, descriptors and folders of root's processes as another user",
+      `cd /proc/${other} && { head -c 1 mem || ls fd/ || ls root/ || ls cwd/ || ls /proc/1/fd/; } 2>/dev/null`,
+      { script: 'cd /proc/$$ && ls fd/ root/ cwd/', user: USER },
     ],
     [
       'becomes root again as another user (setuid, su, a set-user-ID program of its own)',
