@@ -26,7 +26,8 @@ export const WITHIN_GVISOR: Readonly<Record<string, string>> = {
   'uses kernel triggers (/proc/sysrq-trigger)': 'the file exists and does nothing',
   'changes any kernel setting': "settings of gVisor's kernel",
   "reads the helper's memory, environment and descriptors": 'its own helper, which has no secrets',
-  "reads the environment of root's processes as another user": 'gVisor shows it to every user of the sandbox',
+  "reads the environment of root's processes, or lists their descriptors, as another user":
+    'gVisor shows both to every user of the sandbox',
   'connects to the helper like the platform': 'its own helper, which can do no more than root inside',
 };
 

@@ -18,7 +18,7 @@ grep -q ^root: /etc/group || echo root:x:0: >> /etc/group
 sed -i 's/^root:x:0:.*/root:x:0:member/' /etc/group
 printf ${SECRET} > /srv/private && chmod 600 /srv/private
 printf ${SECRET} > /srv/of-group && chmod 040 /srv/of-group
-(KEPT=${SECRET} exec sleep 7000 >/dev/null 2>&1 </dev/null) & echo $! > /srv/pid`;
+(KEPT=${SECRET} exec sleep 7000 3< /srv/private >/dev/null 2>&1 </dev/null) & echo $! > /srv/pid`;
 const ANSWER_LIMIT_MS = 10_000;
 /** More descriptors than the helper has. */
 const MAX_DESCRIPTORS = 40;
@@ -128,14 +128,14 @@ function scripts(): (readonly [title: string, attempt: string, control: Control]
       { script: `sleep 60 & ${PROBE} kill $!`, user: USER },
     ],
     [
-      "reads the environment of root's processes as another user",
-      `cat /proc/${other}/environ`,
-      { script: 'cat /proc/$$/environ', user: USER },
+      "reads the environment of root's processes, or lists their descriptors, as another user",
+      `cat /proc/${other}/environ || ls /proc/${other}/fd/ || ls /proc/1/fd/`,
+      { script: 'cat /proc/$$/environ && ls /proc/$$/fd/', user: USER },
     ],
     [
-      "reads the memory, descriptors and folders of root's processes as another user",
-      `cd /proc/${other} && { head -c 1 mem || ls fd/ || ls root/ || ls cwd/ || ls /proc/1/fd/; } 2>/dev/null`,
-      { script: 'cd /proc/$$ && ls fd/ root/ cwd/', user: USER },
+      "reads the memory, open files and folders of root's processes as another user",
+      `cd /proc/${other} && { head -c 1 mem || cat fd/3 || ls root/ || ls cwd/; } 2>/dev/null`,
+      { script: 'exec 3< /etc/passwd; cd /proc/$$ && cat fd/3 && ls root/ cwd/', user: USER },
     ],
     [
       'becomes root again as another user (setuid, su, a set-user-ID program of its own)',
