@@ -37,6 +37,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       });
       const config = {
         driver: 'kubernetes',
+        nameservers: ['9.9.9.9'],
         images: [{ name: 'busybox', sources: [{ kind: 'registry', reference: TEST_IMAGE }] }],
         kubernetes: {
           kubeconfig,

@@ -67,7 +67,7 @@ export async function openPlatform(config: Partial<SandboxesConfig>, probeFile: 
   const store = await startStore(join(folder.path, 'store'));
   try {
     const platform = await startPlatform({
-      prepare: 'busybox',
+      prepare: null, // nodes of a cluster have their own
       buckets: store.module.folders,
       config: { ...SETTINGS, ...config },
     });
