@@ -1,4 +1,5 @@
-import type { Ground, Outcome } from './ground.ts';
+import type { Ground } from './ground.ts';
+import type { Outcome } from './outcome.ts';
 
 export interface EscapeCase {
   /** What a sandbox must not do; completes "a sandbox never …". */

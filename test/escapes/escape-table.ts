@@ -1,33 +1,28 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ContractSubject } from '@svc/sandboxes/testing/driver-contract';
 import { buildProbe } from './build-probe.ts';
 import type { EscapeCase } from './escape-case.ts';
-import { fileCases } from './file-cases.ts';
-import { groundOf, type Ground } from './ground.ts';
-import { kernelCases } from './kernel-cases.ts';
-import { networkCases } from './network-cases.ts';
-import { secretCases } from './secret-cases.ts';
+import { groundOf, type EscapeSubject, type Ground } from './ground.ts';
+import { escapeGroups, type EscapeGroup } from './groups.ts';
 import { startOutside, TURN_LIMIT_MS } from './outside.ts';
-import { processCases } from './process-cases.ts';
-import { volumeCases } from './volume-cases.ts';
-import { resourceCases, type EmptyFiles } from './resource-cases.ts';
-
-export type EscapeGroup = 'kernel' | 'processes' | 'files' | 'network' | 'secrets' | 'volumes' | 'resources';
+import { refusalCases, type Feature } from './refusal-cases.ts';
+import type { EmptyFiles } from './resource-cases.ts';
 
 export interface EscapeDifferences {
   /** Attempts that succeed but affect only the sandbox itself, with the reason. */
   readonly within?: Readonly<Record<string, string>>;
   /** Groups that the driver is not tried with. */
   readonly leaves?: readonly EscapeGroup[];
+  /** What the driver lacks: it must refuse it by name. */
+  readonly lacks?: readonly Feature[];
 }
 
 const SETUP_LIMIT_MS = 5 * 60_000;
 
 /** Runs every case against one driver, each with a control that proves it could have failed. */
 export function escapeTable(
-  make: () => Promise<ContractSubject>,
+  make: () => Promise<EscapeSubject>,
   files: EmptyFiles,
-  { within = {}, leaves = [] }: EscapeDifferences = {},
+  { within = {}, leaves = [], lacks = [] }: EscapeDifferences = {},
 ): void {
   let ground: Ground;
   // Cleaned up at the end in reverse order, each regardless of the others' failures.
@@ -51,23 +46,22 @@ export function escapeTable(
   });
 
   const suite = (group: EscapeGroup, cases: readonly EscapeCase[]): void => {
-    if (leaves.includes(group)) return;
     describe(`${group}: a sandbox`, () => {
       for (const { title, attempt, control } of cases) {
         it(describeCase(title, within[title]), async () => {
-          expect(await attempt(ground)).toMatchObject({ done: title in within });
-          expect(await control(ground), 'the control').toMatchObject({ done: true });
+          const tried = await attempt(ground);
+          expect(tried.done, tried.detail).toBe(title in within);
+          const allowed = await control(ground);
+          expect(allowed.done, `the control: ${allowed.detail}`).toBe(true);
         });
       }
     });
   };
-  suite('kernel', kernelCases());
-  suite('processes', processCases());
-  suite('files', fileCases());
-  suite('network', networkCases());
-  suite('secrets', secretCases());
-  suite('volumes', volumeCases());
-  suite('resources', resourceCases(files));
+  for (const { group, cases, feature } of escapeGroups(files)) {
+    if (leaves.includes(group)) continue;
+    const isRefused = feature !== null && lacks.includes(feature);
+    suite(group, isRefused ? refusalCases(feature) : cases);
+  }
 }
 
 function describeCase(title: string, harmless: string | undefined): string {

@@ -6,7 +6,8 @@ import { TEST_IMAGE } from '../kubernetes/agent-fixture.ts';
 import { helmRequirement, type Kubernetes, kubernetesRequirement, startKubernetes } from '../kubernetes/index.ts';
 import { createSandboxNamespace, HELPER_IMAGE, type SandboxNamespace } from '../kubernetes/sandbox-namespace.ts';
 import { escapeTable } from './escape-table.ts';
-import { LEFT_ON_PODS } from './on-pods.ts';
+import type { EscapeSubject } from './ground.ts';
+import { LACKED_BY_PODS, LEFT_ON_PODS } from './on-pods.ts';
 
 const reason = (await kubernetesRequirement()) ?? (await helmRequirement());
 const title = 'the escape table on the Kubernetes driver';
@@ -34,9 +35,22 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
         owner: 'escapes',
         changes: { nameservers: ['9.9.9.9'] },
       });
-      return { driver, spec: (each) => sampleSpec(each), again: () => again(), dispose };
+      const config = {
+        driver: 'kubernetes',
+        nameservers: ['9.9.9.9'],
+        images: [{ name: 'busybox', sources: [{ kind: 'registry', reference: TEST_IMAGE }] }],
+        kubernetes: {
+          kubeconfig,
+          namespace: name,
+          helper_image: HELPER_IMAGE,
+          user_namespaces: false,
+          denied_networks: [],
+          network_policies: 'trust',
+        },
+      } as const satisfies EscapeSubject['config'];
+      return { driver, spec: (each) => sampleSpec(each), config, again: () => again(), dispose };
     },
     { count: 60_000, diskMb: 16 },
-    { leaves: LEFT_ON_PODS },
+    { leaves: LEFT_ON_PODS, lacks: LACKED_BY_PODS },
   );
 });

@@ -12,7 +12,13 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   escapeTable(
     async () => {
       const { driver, again, dispose } = await localSubject();
-      return { driver, spec: (name) => sampleSpec(name), again, dispose };
+      return {
+        driver,
+        spec: (name) => sampleSpec(name),
+        config: { driver: 'local', isolation: 'namespaces' },
+        again,
+        dispose,
+      };
     },
     { count: 20_000, diskMb: 64 },
   );

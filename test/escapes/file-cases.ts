@@ -6,9 +6,10 @@ import { TRANSFER_WINDOW_BYTES } from '@svc/sandboxes/testing/frames';
 import { tarArchive, type TarEntry } from '@svc/sandboxes/testing/tar-archive';
 import { runCommand } from '../kubernetes/commands.ts';
 import type { EscapeCase } from './escape-case.ts';
-import type { Ground, Outcome, Sandbox } from './ground.ts';
+import type { Ground, Sandbox } from './ground.ts';
+import type { Outcome } from './outcome.ts';
+import { withSecret } from './secret-file.ts';
 
-const SECRET = 'a-secret-of-this-host';
 const ANSWER_LIMIT_MS = 10_000;
 const MAX_BYTES = 1024 * 1024;
 
@@ -17,13 +18,13 @@ export function fileCases(): EscapeCase[] {
   return [
     {
       title: 'reads files of this host through a link swapped for a file',
-      attempt: (ground) => withSecret((path) => readWhileSwapping(ground, path)),
-      control: ({ host }) => withSecret((path) => host('content', path, SECRET)),
+      attempt: (ground) => withSecret((path, secret) => readWhileSwapping(ground, path, secret)),
+      control: ({ host }) => withSecret((path, secret) => host('content', path, secret)),
     },
     {
       title: 'reads files of this host through /proc/self/fd, /proc/1/root and similar links',
       attempt: ({ sandbox }) =>
-        withSecret(async (path) => {
+        withSecret(async (path, secret) => {
           const { connection } = await sandbox('one');
           const ways = [
             '/proc/self/root',
@@ -35,9 +36,9 @@ export function fileCases(): EscapeCase[] {
           ];
           const up = ['', '/..', '/../..', '/../../../../..'];
           const paths = ways.flatMap((way) => up.map((each) => `${way}${each}${path}`));
-          return anyReads(connection, [...paths, `/../../../..${path}`, path]);
+          return anyReads(connection, [...paths, `/../../../..${path}`, path], secret);
         }),
-      control: ({ host }) => withSecret((path) => host('content', `/proc/self/root/..${path}`, SECRET)),
+      control: ({ host }) => withSecret((path, secret) => host('content', `/proc/self/root/..${path}`, secret)),
     },
     refused('stops the files API with a FIFO', 'mkfifo /root/fifo', { op: 'file.read', path: '/root/fifo' }),
     refused('feeds the files API from a device', 'ln -s /dev/zero /root/zero', { op: 'file.read', path: '/root/zero' }),
@@ -61,25 +62,13 @@ export function fileCases(): EscapeCase[] {
   ];
 }
 
-async function withSecret(body: (path: string) => Promise<Outcome>): Promise<Outcome> {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-secret-'));
-  try {
-    await runCommand('chmod', ['755', folder]);
-    const path = join(folder, 'secret');
-    await writeFile(path, SECRET, { mode: 0o644 });
-    return await body(path);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-async function readWhileSwapping({ sandbox }: Ground, path: string): Promise<Outcome> {
+async function readWhileSwapping({ sandbox }: Ground, path: string, secret: string): Promise<Outcome> {
   const one = await sandbox('one');
   const swap = `cd /root; while [ ! -e stop ]; do ln -sf ${path} s; mv -f s swapped; ln -sf /proc/1/root${path} s; mv -f s swapped; echo own > s; mv -f s swapped; done`;
   const swapping = one.shell(swap);
   let outcome: Outcome = { done: false, detail: 'its own files only' };
   for (let attempt = 0; attempt < 200 && !outcome.done; attempt += 1) {
-    outcome = await anyReads(one.connection, ['/root/swapped']);
+    outcome = await anyReads(one.connection, ['/root/swapped'], secret);
   }
   await one.shell('touch /root/stop');
   await swapping;
@@ -87,10 +76,10 @@ async function readWhileSwapping({ sandbox }: Ground, path: string): Promise<Out
   return outcome;
 }
 
-async function anyReads(connection: HelperConnection, paths: readonly string[]): Promise<Outcome> {
+async function anyReads(connection: HelperConnection, paths: readonly string[], secret: string): Promise<Outcome> {
   for (const path of paths) {
     const { content } = await ask(connection, { op: 'file.read', path, offset: 0, length: MAX_BYTES });
-    if (content.includes(SECRET)) return { done: true, detail: path };
+    if (content.includes(secret)) return { done: true, detail: path };
   }
   return { done: false, detail: `${paths.length} paths` };
 }
@@ -153,7 +142,7 @@ function refused(title: string, setup: string, request: HelperRequest): EscapeCa
   };
 }
 
-const HOSTILE_MEMBERS: readonly (readonly [what: string, entries: readonly TarEntry[]])[] = [
+export const HOSTILE_MEMBERS: readonly (readonly [what: string, entries: readonly TarEntry[]])[] = [
   ['an absolute path', [{ name: '/root/escaped', content: 'x' }]],
   ['a path that starts with ..', [{ name: '../escaped', content: 'x' }]],
   [
@@ -197,35 +186,38 @@ function archiveCase(what: string, entries: readonly TarEntry[]): EscapeCase {
       );
       return { done: stdout !== 'kept\n1\n', detail: answer.code };
     },
-    control: async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'svc-archive-'));
-      try {
-        const target = join(folder, 'root/in');
-        await runCommand('mkdir', ['-p', target]);
-        await writeFile(join(dirname(target), 'outside'), 'kept');
-        // Redirects absolute paths, so that they stay in the test's folder.
-        const here = entries.map((entry) =>
-          entry.name.startsWith('/') ? { ...entry, name: join(folder, entry.name) } : entry,
-        );
-        await writeFile(join(folder, 'archive.tar'), tarArchive(here));
-        await runCommand('tar', [
-          '-xPf',
-          join(folder, 'archive.tar'),
-          '-C',
-          target,
-          '--overwrite',
-          '--keep-directory-symlink',
-        ]).catch(() => undefined);
-        const escaped = await stat(join(dirname(target), 'escaped')).then(
-          () => true,
-          () => false,
-        );
-        const outside = join(dirname(target), 'outside');
-        const changed = (await readFile(outside, 'utf8')) !== 'kept' || (await stat(outside)).nlink > 1;
-        return { done: escaped || changed, detail: `escaped ${escaped}, changed ${changed}` };
-      } finally {
-        await rm(folder, { recursive: true, force: true });
-      }
-    },
+    control: () => unpackTrusting(entries),
   };
+}
+
+/** Unpacks like a program that trusts archives. */
+export async function unpackTrusting(entries: readonly TarEntry[]): Promise<Outcome> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-archive-'));
+  try {
+    const target = join(folder, 'root/in');
+    await runCommand('mkdir', ['-p', target]);
+    await writeFile(join(dirname(target), 'outside'), 'kept');
+    // Redirects absolute paths, so that they stay in the test's folder.
+    const here = entries.map((entry) =>
+      entry.name.startsWith('/') ? { ...entry, name: join(folder, entry.name) } : entry,
+    );
+    await writeFile(join(folder, 'archive.tar'), tarArchive(here));
+    await runCommand('tar', [
+      '-xPf',
+      join(folder, 'archive.tar'),
+      '-C',
+      target,
+      '--overwrite',
+      '--keep-directory-symlink',
+    ]).catch(() => undefined);
+    const escaped = await stat(join(dirname(target), 'escaped')).then(
+      () => true,
+      () => false,
+    );
+    const outside = join(dirname(target), 'outside');
+    const changed = (await readFile(outside, 'utf8')) !== 'kept' || (await stat(outside)).nlink > 1;
+    return { done: escaped || changed, detail: `escaped ${escaped}, changed ${changed}` };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }

@@ -1,24 +1,27 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
+import type { SandboxesConfig } from '@svc/sandboxes';
 import type { SandboxDriver, SandboxSpec } from '@svc/sandboxes/testing/driver';
 import type { ContractSubject } from '@svc/sandboxes/testing/driver-contract';
 import { TRANSFER_WINDOW_BYTES } from '@svc/sandboxes/testing/frames';
 import type { HelperConnection } from '@svc/sandboxes/testing/helper-connection';
 import { runInSandbox, type RunResult } from '@svc/sandboxes/testing/run-in-sandbox';
 import type { BuiltProbe } from './build-probe.ts';
+import type { Outcome } from './outcome.ts';
 import type { Outside } from './outside.ts';
-
-/** Result of an attempt; `done` means that it succeeded. */
-export interface Outcome {
-  readonly done: boolean;
-  readonly detail: string;
-}
+import { openPlatform, type PlatformGround } from './platform-ground.ts';
 
 export interface Sandbox {
   readonly spec: SandboxSpec;
   readonly connection: HelperConnection;
   probe(...args: string[]): Promise<Outcome>;
-  shell(script: string): Promise<RunResult>;
+  /** Runs a script as root, or as another user of the sandbox. */
+  shell(script: string, user?: string): Promise<RunResult>;
+}
+
+/** A driver, and the settings with which the module uses the same kind of driver. */
+export interface EscapeSubject extends ContractSubject {
+  readonly config: Partial<SandboxesConfig>;
 }
 
 /** The environment of the cases: a driver's sandboxes, this host, and a neighbor. */
@@ -31,6 +34,8 @@ export interface Ground {
   free(...args: string[]): Promise<Outcome>;
   /** Runs the probe directly on this host. */
   host(...args: string[]): Promise<Outcome>;
+  /** The module with its API and SSH listener over a driver of its own; started at the first call. */
+  platform(): Promise<PlatformGround>;
   close(): Promise<void>;
 }
 
@@ -38,8 +43,9 @@ const LIMIT_MS = 60_000;
 const PROBE = '/root/probe';
 const NAMESPACES = ['--mount', '--pid', '--fork', '--net', '--uts', '--ipc', '--mount-proc'];
 
-export function groundOf({ driver, spec: specOf }: ContractSubject, outside: Outside, probe: BuiltProbe): Ground {
+export function groundOf({ driver, spec: specOf, config }: EscapeSubject, outside: Outside, probe: BuiltProbe): Ground {
   const sandboxes = new Map<string, Promise<Sandbox>>();
+  let platform: Promise<PlatformGround> | null = null;
   return {
     driver,
     outside,
@@ -51,7 +57,9 @@ export function groundOf({ driver, spec: specOf }: ContractSubject, outside: Out
     },
     free: (...args) => run('unshare', [...NAMESPACES, probe.file, ...args]),
     host: (...args) => run(probe.file, args),
+    platform: () => (platform ??= openPlatform(config, probe.file)),
     async close() {
+      await (await platform?.catch(() => null))?.close(); // a failed start is reported by its case
       for (const each of await Promise.allSettled(sandboxes.values())) {
         if (each.status === 'rejected') continue; // reported by its case; the driver's owner removes what is left
         await each.value.connection.close();
@@ -81,7 +89,7 @@ async function openSandbox(driver: SandboxDriver, spec: SandboxSpec, probe: stri
       const { exitCode, stdout, stderr, failure } = await runInSandbox(connection, [PROBE, ...args]);
       return { done: exitCode === 0, detail: failure ?? `${stdout}${stderr}`.trim() };
     },
-    shell: (script) => runInSandbox(connection, ['sh', '-c', script]),
+    shell: (script, user) => runInSandbox(connection, ['sh', '-c', script], user === undefined ? {} : { user }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { PassThrough, Duplex } from 'node:stream';
 import { HelperConnection } from '@svc/sandboxes/testing/helper-connection';
-import type { Outcome } from './ground.ts';
+import type { Outcome } from './outcome.ts';
 
 const HELLO = frame(1, 0, '{"protocol":1,"pid":1}');
 

@@ -1,5 +1,6 @@
 import type { EscapeCase } from './escape-case.ts';
-import type { Ground, Outcome } from './ground.ts';
+import type { Ground } from './ground.ts';
+import type { Outcome } from './outcome.ts';
 import { METADATA_ADDRESS, OUTSIDE_PORT, PRIVATE_ADDRESSES, PUBLIC_ADDRESS, WORD } from './outside.ts';
 
 const PORT = String(OUTSIDE_PORT);

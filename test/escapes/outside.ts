@@ -53,7 +53,8 @@ export interface Outside {
 export async function startOutside(): Promise<Outside> {
   const ip = async (line: string): Promise<unknown> => runCommand('ip', line.split(' '));
   const turn = await takeTurn();
-  await ip(`netns del ${NAMESPACE}`).catch(() => undefined); // left by an interrupted run
+  // Left by an interrupted run.
+  for (const left of [`link del ${LINK}`, `netns del ${NAMESPACE}`]) await ip(left).catch(() => undefined);
   const owned: { child: ChildProcess | null; servers: Server[] } = { child: null, servers: [] };
   const close = async (): Promise<void> => {
     owned.child?.kill('SIGKILL');

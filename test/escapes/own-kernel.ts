@@ -1,3 +1,5 @@
+import type { Feature } from './refusal-cases.ts';
+
 /**
  * What a gVisor sandbox can do although other drivers refuse it, by case title, and why it does not weaken isolation:
  * the call is answered by gVisor's kernel, which serves only this sandbox. The suite fails if one of them is refused,
@@ -24,5 +26,9 @@ export const WITHIN_GVISOR: Readonly<Record<string, string>> = {
   'uses kernel triggers (/proc/sysrq-trigger)': 'the file exists and does nothing',
   'changes any kernel setting': "settings of gVisor's kernel",
   "reads the helper's memory, environment and descriptors": 'its own helper, which has no secrets',
+  "reads the environment of root's processes, or lists their descriptors, as another user":
+    'gVisor shows both to every user of the sandbox',
   'connects to the helper like the platform': 'its own helper, which can do no more than root inside',
 };
+
+export const LACKED_BY_GVISOR: readonly Feature[] = ['mounts'];

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HelperConnection } from '@svc/sandboxes/testing/helper-connection';
 import type { EscapeCase } from './escape-case.ts';
-import type { Outcome } from './ground.ts';
+import type { Outcome } from './outcome.ts';
 import { hostileHelper, politeHelper } from './hostile-frames.ts';
 
 const HELPER = '/.sandbox/agent';

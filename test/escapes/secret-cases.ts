@@ -1,12 +1,12 @@
 import { makeAuthority } from '@svc/certificates';
 import type { EscapeCase } from './escape-case.ts';
-import type { Ground, Outcome, Sandbox } from './ground.ts';
+import type { Ground, Sandbox } from './ground.ts';
+import type { Outcome } from './outcome.ts';
 import { WORD } from './outside.ts';
 
 const SECRET_HALVES = ['never-in', 'side-7319'] as const;
 const PLACES = '/bin /etc /home /root /run /sbin /tmp /usr /var';
 
-/** Rules that add a secret to requests exist on the local driver only. Others have nothing that could be reached. */
 export function secretCases(): EscapeCase[] {
   return [
     {
@@ -31,7 +31,9 @@ export function secretCases(): EscapeCase[] {
 async function keyed(ground: Ground): Promise<Sandbox> {
   const sandbox = await ground.sandbox('keyed');
   const rule = { host: 'api.example.com', header: 'x-key', query: null, insecure: true };
-  await ground.driver.applyRules?.(sandbox.spec.id, {
+  const { driver } = ground;
+  if (driver.applyRules === undefined) throw new Error('the driver adds no secrets');
+  await driver.applyRules(sandbox.spec.id, {
     workspaceUuid: sandbox.spec.id,
     rules: [{ ...rule, content: SECRET_HALVES.join('') }],
     authority: await makeAuthority('svc sandbox egress', new Date()),

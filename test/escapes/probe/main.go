@@ -17,7 +17,7 @@ type attack func(arguments []string) error
 func main() {
 	runtime.LockOSThread()
 	table := map[string]attack{}
-	for _, part := range []map[string]attack{kernelAttacks, pathAttacks, processAttacks, networkAttacks, resourceAttacks, foreignAttacks} {
+	for _, part := range []map[string]attack{kernelAttacks, pathAttacks, processAttacks, networkAttacks, resourceAttacks, foreignAttacks, userAttacks} {
 		for name, each := range part {
 			table[name] = each
 		}

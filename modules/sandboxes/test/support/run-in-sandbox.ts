@@ -9,15 +9,24 @@ export interface RunResult {
   readonly failure: string | null;
 }
 
+export interface RunOptions {
+  readonly input?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Root by default. */
+  readonly user?: string;
+  /** The home folder of the user by default. */
+  readonly cwd?: string;
+}
+
 /** Runs one command without a terminal and collects its output. */
 export async function runInSandbox(
   connection: HelperConnection,
   argv: readonly string[],
-  options: { input?: string; env?: Record<string, string> } = {},
+  { input, env = {}, ...place }: RunOptions = {},
 ): Promise<RunResult> {
   const output: Record<1 | 2, Buffer[]> = { 1: [], 2: [] };
   const stream = connection.start(
-    { op: 'process.start', argv, env: options.env ?? {} },
+    { op: 'process.start', argv, env, ...place },
     {
       data: (bytes, channel) => {
         output[channel].push(Buffer.from(bytes));
@@ -25,7 +34,7 @@ export async function runInSandbox(
       },
     },
   );
-  if (options.input !== undefined) await stream.write(Buffer.from(options.input));
+  if (input !== undefined) await stream.write(Buffer.from(input));
   stream.finishInput();
   const outcome = await stream.outcome;
   const result = outcome.ok ? outcome.result : {};

@@ -26,7 +26,7 @@ type command struct {
 
 // resolveCommand turns a request into the arguments of execve. Without argv, it returns a login shell.
 func resolveCommand(r *request) (*command, *failure) {
-	env := map[string]string{"PATH": defaultPath, "HOME": home(), "USER": "root", "LOGNAME": "root", "LANG": "C.UTF-8"}
+	env := map[string]string{"PATH": defaultPath, "HOME": rootHome(passwdFile), "USER": "root", "LOGNAME": "root", "LANG": "C.UTF-8"}
 	for _, entry := range os.Environ() { // PID 1 received the image's environment
 		if name, value, found := strings.Cut(entry, "="); found {
 			env[name] = value
@@ -149,13 +149,13 @@ func usualDirectory(home string) string {
 	return "/"
 }
 
-// home returns root's home folder from the image's /etc/passwd.
-func home() string {
-	content, err := os.ReadFile("/etc/passwd")
+// rootHome returns root's home folder from a list of users.
+func rootHome(file string) string {
+	content, err := readUsers(file)
 	if err != nil {
 		return defaultHome
 	}
-	for line := range strings.Lines(string(content)) {
+	for line := range strings.Lines(content) {
 		fields := strings.Split(strings.TrimSpace(line), ":")
 		if len(fields) >= 6 && fields[2] == "0" && fields[5] != "" {
 			return fields[5]

@@ -49,7 +49,7 @@ func appendSource(s *stream, target int, path string) (*unix.Stat_t, *failure) {
 	if failed := checkPath(path); failed != nil {
 		return nil, failed
 	}
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fromError(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -63,9 +65,18 @@ func listDirectory(r *request) (any, *failure) {
 	return map[string]any{"entries": entries, "next_cursor": base64.RawURLEncoding.EncodeToString([]byte(next)), "total": len(keys)}, nil
 }
 
+// openDirectory never waits: a program may have put a FIFO in the place of a directory that was there a moment ago.
+func openDirectory(name string) (*os.File, error) {
+	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
+
 // sortedKeys prefixes each name with `d` or `f`, which sorts directories first.
 func sortedKeys(directory string) ([]string, *failure) {
-	handle, err := os.Open(directory)
+	handle, err := openDirectory(directory)
 	if err != nil {
 		return nil, fromError(err)
 	}

@@ -9,7 +9,7 @@ func serveSftp(s *stream) (any, *failure) {
 	s.transfer()
 	input := &inboxReader{stream: s}
 	output := &streamWriter{stream: s, buffer: make([]byte, dataHead+sftpChunk)}
-	if err := sftp.Serve(input, output, usualDirectory(home())); err != nil {
+	if err := sftp.Serve(input, output, usualDirectory(rootHome(passwdFile))); err != nil {
 		return nil, fail("IO_ERROR", err.Error())
 	}
 	return map[string]any{}, nil

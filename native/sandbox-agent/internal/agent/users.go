@@ -169,7 +169,7 @@ func freeNumber() int {
 
 // readUsers reads a regular file of limited size and never blocks.
 func readUsers(name string) (string, error) {
-	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	fd, err := unix.Open(name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return "", err
 	}

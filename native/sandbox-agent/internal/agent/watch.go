@@ -275,7 +275,7 @@ func (w *watcher) overflow() {
 }
 
 func (w *watcher) enter(folder string, depth int, tell bool) {
-	handle, err := os.Open(folder)
+	handle, err := openDirectory(folder)
 	if err != nil || depth > maxScanDepth {
 		if err == nil {
 			_ = handle.Close()
