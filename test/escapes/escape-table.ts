@@ -17,6 +17,8 @@ export interface EscapeDifferences {
 }
 
 const SETUP_LIMIT_MS = 5 * 60_000;
+/** The first case of a group also starts what its attempts are made from. */
+const CASE_LIMIT_MS = 3 * 60_000;
 
 /** Runs every case against one driver, each with a control that proves it could have failed. */
 export function escapeTable(
@@ -48,7 +50,7 @@ export function escapeTable(
   const suite = (group: EscapeGroup, cases: readonly EscapeCase[]): void => {
     describe(`${group}: a sandbox`, () => {
       for (const { title, attempt, control } of cases) {
-        it(describeCase(title, within[title]), async () => {
+        it(describeCase(title, within[title]), { timeout: CASE_LIMIT_MS }, async () => {
           const tried = await attempt(ground);
           expect(tried.done, tried.detail).toBe(title in within);
           const allowed = await control(ground);
