@@ -21,6 +21,7 @@ export interface Layer extends Blob {
   diffId: string;
 }
 
+/** Where a layer is written, and where compressed layers are kept. */
 export interface LayerOptions {
   /** Receives the layer's file, which is named by its hash. */
   folder: string;
