@@ -97,12 +97,21 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
       const made =
         'umask 022; echo kept > /etc/file; ln /etc/file /var/second; chown 7:8 /etc/file; echo new > /bin/tool';
       await run(driver, spec, `${made}; mkdir /tmp/folder; echo lost > /outside; cp /bin/busybox /var/large`);
+      const connection = await driver.connect(spec.id, signal());
+      const moved = await connection.call({
+        op: 'file.move',
+        path: '/bin/tool',
+        target: '/etc/tool',
+        overwrite: false,
+      });
+      await connection.close();
+      expect(moved).toMatchObject({ ok: true }); // the folders are separate mounts
       await driver.stop(spec.id, 2000);
       expect(await objects('pods', spec)).toBe('');
       expect(await driver.isCreated(spec.id)).toBe(true);
       expect(await driver.list()).toEqual([{ id: spec.id, running: false, paused: false }]);
       await driver.start(spec, signal());
-      const look = 'cat /etc/file /bin/tool; stat -c "%u:%g %h %a" /etc/file; ls -d /tmp/folder /outside /lost+found';
+      const look = 'cat /etc/file /etc/tool; stat -c "%u:%g %h %a" /etc/file; ls -d /tmp/folder /outside /lost+found';
       const shown = await run(driver, spec, `${look}; cmp /bin/busybox /var/large && hostname; stat -c %a /tmp`);
       expect(shown).toMatch(/^kept\nnew\n7:8 1 644\n\/tmp\/folder\nfrees\n1777\n/);
       expect(shown).toMatch(/\/outside: No such file/);

@@ -138,7 +138,7 @@ func copyFolders(root, disk string, fd int, image string, names []string) error 
 	if err := unix.Mkdirat(fd, partial, 0o755); err != nil {
 		return err
 	}
-	if err := copyTree(root, filepath.Join(disk, partial), names); err != nil {
+	if _, err := copyTree(root, filepath.Join(disk, partial), names); err != nil {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(disk, imageFile), []byte(image+"\n"), 0o600); err != nil {
@@ -153,15 +153,16 @@ func copyFolders(root, disk string, fd int, image string, names []string) error 
 	return unix.Fsync(fd)
 }
 
-// copyTree copies the named folders as a snapshot and its restore would.
-func copyTree(root, target string, names []string) error {
+// copyTree copies the named files and folders as a snapshot and its restore would. It returns how many it skipped.
+func copyTree(root, target string, names []string) (int64, error) {
 	limits := &request{MaxEntries: maxImageFiles, MaxBytes: maxImageBytes}
 	reader, writer := io.Pipe()
 	packed := make(chan error, 1)
+	var skipped int64
 	go func() {
 		p, err := packFolders(root, tar.NewWriter(writer), limits, names)
 		if err == nil {
-			err = p.archive.Close()
+			skipped, err = p.skipped, p.archive.Close()
 		}
 		packed <- err
 		_ = writer.CloseWithError(err) // nil is the end of the archive
@@ -169,9 +170,9 @@ func copyTree(root, target string, names []string) error {
 	_, err := restoreInto(target, reader, limits)
 	_ = reader.CloseWithError(io.ErrClosedPipe)
 	if failed := <-packed; failed != nil && !errors.Is(failed, io.ErrClosedPipe) {
-		return failed
+		return skipped, failed
 	}
-	return err
+	return skipped, err
 }
 
 // diskUsage returns what the files on the disk of the sandbox take, or -1 if there is none, or it shares a file system with

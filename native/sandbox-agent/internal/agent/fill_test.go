@@ -69,6 +69,7 @@ func TestAFailedFillLeavesNoFilledDisk(t *testing.T) {
 
 func TestFoldersOfADiskArePartOfTheRoot(t *testing.T) {
 	source, target, other := t.TempDir(), t.TempDir(), t.TempDir()
+	restore := &request{Op: "root.restore", MaxEntries: wide.MaxEntries, MaxBytes: wide.MaxBytes}
 	for _, folder := range []string{"etc", "home"} {
 		shell(t, target, "mkdir "+folder)
 		if err := unix.Mount(t.TempDir(), target+"/"+folder, "", unix.MS_BIND, ""); err != nil {
@@ -80,7 +81,7 @@ func TestFoldersOfADiskArePartOfTheRoot(t *testing.T) {
 	defer func() { diskFolders = nil }()
 	shell(t, source, `mkdir etc usr; echo one > etc/one; ln etc/one etc/two; ln etc/one usr/three; chmod 750 etc`)
 	shell(t, target, `mkdir home/gone; touch home/.hidden etc/gone`)
-	if _, err := restoreInto(target, bytes.NewReader(saved(t, source)), wide); err != nil {
+	if _, err := restoreInto(target, bytes.NewReader(saved(t, source)), restore); err != nil {
 		t.Fatal(err)
 	}
 	shell(t, target, `test "$(cat etc/one etc/two usr/three)" = "$(printf 'one\none\none')"; test etc/one -ef etc/two
@@ -97,9 +98,56 @@ func TestFoldersOfADiskArePartOfTheRoot(t *testing.T) {
 	diskFolders = []string{"etc", "home"}
 	link := t.TempDir()
 	shell(t, link, `mkdir usr; ln -s usr etc`)
-	if _, err := restoreInto(target, bytes.NewReader(saved(t, link)), wide); archiveFailure(err).Code != "ARCHIVE_REFUSED" {
+	if _, err := restoreInto(target, bytes.NewReader(saved(t, link)), restore); archiveFailure(err).Code != "ARCHIVE_REFUSED" {
 		t.Fatal(err)
 	}
+}
+
+func TestFilesMoveBetweenTheFoldersOfADisk(t *testing.T) {
+	root := t.TempDir()
+	for _, folder := range []string{"home", "tmp"} {
+		shell(t, root, "mkdir "+folder)
+		if err := unix.Mount(t.TempDir(), root+"/"+folder, "", unix.MS_BIND, ""); err != nil {
+			t.Skip("no mounts here: ", err)
+		}
+		defer unix.Unmount(root+"/"+folder, unix.MNT_DETACH)
+	}
+	move := func(from, to string, overwrite bool) string {
+		_, failed := moveFile(&request{Path: root + from, Target: root + to, Overwrite: overwrite})
+		if failed == nil {
+			return ""
+		}
+		return failed.Code
+	}
+	shell(t, root, `echo one > tmp/home; chown 7:8 tmp/home; mkdir -p tmp/tree/below; ln -s x tmp/tree/link; echo two > tmp/tree/below/file`)
+	if got := move("/tmp/home", "/home/file", false); got != "PROTECTED_PATH" {
+		t.Fatal("without a disk: ", got)
+	}
+	diskFolders = []string{"home", "tmp"}
+	defer func() { diskFolders = nil }()
+	for _, step := range []struct {
+		from, to  string
+		overwrite bool
+		want      string
+	}{
+		{"/tmp/home", "/home/home", false, ""},
+		{"/tmp/tree", "/home/tree", false, ""},
+		{"/home/home", "/tmp/again", false, ""},
+		{"/tmp/again", "/home/tree", false, "ALREADY_EXISTS"},
+		{"/tmp/again", "/home/tree/below/file", false, "ALREADY_EXISTS"},
+		{"/tmp/again", "/home/tree/below/file", true, ""},
+		{"/tmp/absent", "/home/absent", true, "NOT_FOUND"},
+	} {
+		if got := move(step.from, step.to, step.overwrite); got != step.want {
+			t.Errorf("%+v: %s", step, got)
+		}
+	}
+	shell(t, root, `test "$(cat home/tree/below/file)" = one; test "$(stat -c %u:%g home/tree/below/file)" = 7:8; test -L home/tree/link
+		test "$(ls -A home tmp | tr '\n' ' ')" = 'home: tree  tmp: '; mkdir tmp/special; echo x > tmp/special/file; mknod tmp/special/null c 1 3`)
+	if got := move("/tmp/special", "/home/special", false); got != "PROTECTED_PATH" {
+		t.Error("a device was left out: ", got)
+	}
+	shell(t, root, `test -c tmp/special/null; test -f tmp/special/file; test ! -e home/special`)
 }
 
 func TestADiskIsFilledByOneAtATime(t *testing.T) {

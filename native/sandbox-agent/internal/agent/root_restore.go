@@ -59,6 +59,9 @@ func restoreInto(root string, content io.Reader, r *request) (*restoreReport, er
 		return nil, err
 	}
 	x := &restoration{request: r, mounts: mounts, root: fd, one: make([]byte, compareBytes), two: make([]byte, compareBytes)}
+	if r.Op == "root.restore" {
+		x.disk = diskFolders
+	}
 	x.stack = []openFolder{{path: "", fd: fd, seen: map[string]bool{}}}
 	defer x.close()
 	buffered := bufio.NewReaderSize(content, 64<<10)
@@ -100,12 +103,14 @@ type openFolder struct {
 type restoration struct {
 	request *request
 	mounts  map[string]bool
-	root    int
-	stack   []openFolder
-	bytes   int64
-	report  restoreReport
-	one     []byte
-	two     []byte
+	// disk are the folders in the root that stay.
+	disk   []string
+	root   int
+	stack  []openFolder
+	bytes  int64
+	report restoreReport
+	one    []byte
+	two    []byte
 }
 
 func (x *restoration) close() {
@@ -146,7 +151,7 @@ func (x *restoration) member(header *tar.Header, content io.Reader) error {
 	if x.hasMountBelow(name) {
 		return refusedMember(header.Name, "takes the place of a folder with a mount")
 	}
-	if slices.Contains(diskFolders, name) {
+	if slices.Contains(x.disk, name) {
 		return refusedMember(header.Name, "takes the place of a folder of the sandbox's disk")
 	}
 	switch header.Typeflag {
@@ -177,7 +182,7 @@ func (x *restoration) leave() error {
 			continue
 		}
 		remove := fsat.Remove
-		if slices.Contains(diskFolders, whole) {
+		if slices.Contains(x.disk, whole) {
 			remove = fsat.Empty // a mount point stays
 		}
 		if err := remove(folder.fd, name); err != nil {
