@@ -4,6 +4,7 @@
 //	bridge  inside a sandbox, started by its engine: connects standard input and output to `init --bridged|--limited`
 //	halt    inside a sandbox, started by its engine: ends every process except the helper
 //	install in an init container of a sandbox's pod: copies this program and the sandbox's limits into a volume
+//	fill    in an init container of a sandbox's pod: copies the folders of the image to the sandbox's disk
 //	probe   in a pod of its own: checks that addresses are reachable or blocked
 //	host    next to the platform, as root: mounts, namespaces, cgroups and runtime calls of the local driver
 //	unpack  next to the platform, as root: unpacks one image layer from standard input into a folder
@@ -44,13 +45,20 @@ func main() {
 			servesVolume = plan.Root != ""
 		}
 		isLimited := how == "--limited"
-		os.Exit(agent.Run(agent.Options{Bridged: isLimited || how == "--bridged", Limited: isLimited, ServesVolume: servesVolume}))
+		var folders []string
+		if isLimited {
+			folders = os.Args[3:]
+		}
+		os.Exit(agent.Run(agent.Options{Bridged: isLimited || how == "--bridged", Limited: isLimited, ServesVolume: servesVolume,
+			DiskFolders: folders}))
 	case "bridge":
 		os.Exit(bridge.Run())
 	case "halt":
 		os.Exit(agent.Halt(os.Args[2:]))
 	case "install":
 		os.Exit(agent.Install(os.Args[2:]))
+	case "fill":
+		os.Exit(agent.Fill(os.Args[2:]))
 	case "probe":
 		os.Exit(agent.Probe(os.Args[2:]))
 	case "host":
@@ -62,8 +70,8 @@ func main() {
 	case "pack":
 		os.Exit(pack.Run(os.Args[2:]))
 	default:
-		os.Stderr.WriteString("usage: sandbox-agent init [--bridged | --limited | --boot] | bridge | halt GRACE-MS | install FILE [LIMITS] | " +
-			"probe reached|blocked SECONDS ADDRESS:PORT... | host --run DIR | " +
+		os.Stderr.WriteString("usage: sandbox-agent init [--bridged | --limited [FOLDER...] | --boot] | bridge | halt GRACE-MS | install FILE [LIMITS] | " +
+			"fill DISK IMAGE FOLDER... | probe reached|blocked SECONDS ADDRESS:PORT... | host --run DIR | " +
 			"unpack FOLDER MAX-BYTES MAX-ENTRIES | layer DISK | pack LAYER... | pack --alone LAYER\n")
 		os.Exit(2)
 	}

@@ -48,6 +48,7 @@ describeRequiring(['linux', 'root', 'go', 'command:busybox'], 'the container of 
       nameservers: [],
       gpuResource: null,
       state: 'stopped',
+      diskFolders: null,
     });
     const { initContainers, containers } = pod['spec'] as Record<string, Container[]>; // what `sandboxPod` returns
     const limits = initContainers?.[0]?.command.at(-1) ?? '';

@@ -65,6 +65,20 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(role?.rules).toMatchObject([{ resources: ['runtimeclasses'], resourceNames: ['gvisor'], verbs: ['get'] }]);
   });
 
+  it('grants claims, and reads their class, only with a class for the disks of sandboxes', async () => {
+    const objects = await render(...on, 'sandboxes.namespace=boxes', 'sandboxes.storageClass=fast');
+    const rules = objects.find(({ kind, metadata }) => kind === 'Role' && metadata.namespace === 'boxes')?.rules ?? [];
+    const claims = rules.find(({ resources }) => resources.includes('persistentvolumeclaims'));
+    expect(claims?.verbs).toEqual(['get', 'list', 'create', 'patch', 'delete']);
+    expect(rules.find(({ resources }) => resources.includes('events'))?.verbs).toEqual(['list']);
+    const classes = objects.find(
+      ({ kind, metadata }) => kind === 'ClusterRole' && metadata.name.endsWith('-sandboxes'),
+    );
+    expect(classes?.rules).toMatchObject([{ resources: ['storageclasses'], resourceNames: ['fast'], verbs: ['get'] }]);
+    expect(classes?.rules).toHaveLength(1);
+    expect(configOf(objects)).toMatch(/sandboxes:\n(?: +.*\n)*? +storage_class: fast/);
+  });
+
   it('needs an image with the helper, and a profile that changes something', async () => {
     await expect(render('sandboxes.enabled=true')).rejects.toThrow('helperImage');
     await expect(render(...on, 'rbac.profile=observer')).rejects.toThrow('an observer changes nothing');

@@ -52,6 +52,7 @@ const REFUSED: readonly (readonly [values: readonly string[], named: string])[] 
   [['sandboxes.nameservers={resolver}'], '/sandboxes/nameservers/0'],
   [['config.sandboxes.driver=local'], '/config/sandboxes'],
   [['config.sandboxes.kubernetes.namespace=other'], '/config/sandboxes/kubernetes'],
+  [['config.sandboxes.kubernetes.storage_class=other'], '/config/sandboxes/kubernetes'],
   [['publicUrl=svc.example.com'], '/publicUrl'],
   [['trustedProxies={proxy}'], '/trustedProxies/0'],
   [['image.digest=latest'], '/image/digest'],
@@ -205,6 +206,19 @@ describe.skipIf(reason !== null)(reason === null ? TITLE : skippedTitle(TITLE, r
       max_running: 50,
       kubernetes: { namespace: 'sandboxes', helper_image: 'localhost/svc:0.1.0', pull_secret: 'pull' },
     });
+  });
+
+  it('grants claims, and reads their class, only with a class for the disks of sandboxes', async () => {
+    const rendered = await template('services={sandboxes}', 'sandboxes.storageClass=fast');
+    const rules = rendered.get('Role/default-svc-sandboxes')?.rules?.map(({ resources, verbs }) => [resources, verbs]);
+    expect(rules?.slice(4)).toEqual([
+      [['persistentvolumeclaims'], ['get', 'list', 'create', 'patch', 'delete']],
+      [['events'], ['list']],
+    ]);
+    expect(rendered.get('ClusterRole/default-svc-sandboxes')?.rules).toEqual([
+      { apiGroups: ['storage.k8s.io'], resources: ['storageclasses'], resourceNames: ['fast'], verbs: ['get'] },
+    ]);
+    expect((await configOf(rendered)).sandboxes).toMatchObject({ kubernetes: { storage_class: 'fast' } });
   });
 
   it('reads only the runtime classes that sandboxes use, and grants nothing if told so', async () => {

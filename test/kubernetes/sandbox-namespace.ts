@@ -34,12 +34,14 @@ export function sandboxAgentEnvironment({ name }: SandboxNamespace): Record<stri
 
 /**
  * Prepares a cluster for sandboxes as an operator does: a namespace of the Pod Security level baseline, the chart's
- * rights, and an image with the helper. The rights include reading `runtimeClass`. `chart` is the platform's by default.
+ * rights, and an image with the helper. The rights include reading `runtimeClass`, and claims if there is a storage class.
+ * `chart` is the platform's by default.
  */
 export async function createSandboxNamespace(
   { kubectl, importImage }: Kubernetes,
   runtimeClass: string,
   chart: keyof typeof CHARTS = 'svc',
+  storageClass = '',
 ): Promise<SandboxNamespace> {
   const run = randomUUID().slice(0, 8);
   const [name, platform] = [`sandboxes-${run}`, `platform-${run}`];
@@ -48,7 +50,10 @@ export async function createSandboxNamespace(
   await kubectl('label', 'namespace', name, 'pod-security.kubernetes.io/enforce=baseline');
   const kubeconfig = join(folder.path, 'kubeconfig.json');
   await makeServiceAccount({ kubectl, namespace: platform, name: ACCOUNT, file: kubeconfig });
-  const rights = await chartRights(chart, name, platform, runtimeClass);
+  const rights = await chartRights(chart, name, platform, [
+    `sandboxes.gvisorRuntimeClass=${runtimeClass}`,
+    `sandboxes.storageClass=${storageClass}`,
+  ]);
   await kubectl.withInput(rights, 'apply', '--filename', '-');
   await importHelper(importImage);
   return {
@@ -80,14 +85,10 @@ async function chartRights(
   chartName: keyof typeof CHARTS,
   namespace: string,
   release: string,
-  runtimeClass: string,
+  classes: readonly string[],
 ): Promise<string> {
   const chart = join(PROJECT_ROOT, 'deploy/helm', chartName);
-  const values = [
-    ...CHARTS[chartName],
-    `sandboxes.namespace=${namespace}`,
-    `sandboxes.gvisorRuntimeClass=${runtimeClass}`,
-  ];
+  const values = [...CHARTS[chartName], `sandboxes.namespace=${namespace}`, ...classes];
   const flags = ['--namespace', release, '--kube-version', '1.34.0', '--show-only', 'templates/sandboxes.yaml'];
   const set = values.flatMap((value) => ['--set', value]);
   return (await runCommand(await ensureHelm(), ['template', 'svc', chart, ...flags, ...set])).stdout;

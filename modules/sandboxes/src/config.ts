@@ -149,6 +149,13 @@ const kubernetesSchema = Type.Object({
   gvisor_runtime_class: Type.Optional(
     Type.String({ pattern: objectName, description: 'RuntimeClass of sandboxes with isolation gvisor' }),
   ),
+  storage_class: Type.Optional(
+    Type.String({
+      pattern: objectName,
+      description:
+        'StorageClass of the persistent volume claims with the files of sandboxes; without it, their files are lost with their pods',
+    }),
+  ),
   gpu_resource: Type.Optional(
     Type.String({
       pattern: '^[a-z0-9.-]{1,253}/[A-Za-z0-9._-]{1,63}$',

@@ -23,6 +23,8 @@ export interface SandboxProfile {
   pull_secret: string | null;
   runtime_class: string | null;
   gvisor_runtime_class: string | null;
+  /** StorageClass of the claims with the files of sandboxes; null: pods have their files. Absent in earlier agents. */
+  storage_class?: string | null;
   user_namespaces: boolean;
   /** IPv4 resolvers of sandboxes with egress; without any, there is no egress. */
   nameservers: string[];

@@ -176,6 +176,14 @@ const sandboxesSection = Type.Object({
   gvisor_runtime_class: Type.Optional(
     Type.String({ description: 'RuntimeClass of sandboxes with isolation gvisor', pattern: objectName }),
   ),
+  storage_class: Type.Optional(
+    Type.String({
+      description:
+        'StorageClass of the persistent volume claims with the files of sandboxes; without it, their files are lost with their pods',
+      env: 'SANDBOXES_STORAGE_CLASS',
+      pattern: objectName,
+    }),
+  ),
   user_namespaces: flag(
     'Map root of a sandbox to another user; false for nodes that do not support hostUsers',
     true,

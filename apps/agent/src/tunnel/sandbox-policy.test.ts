@@ -63,6 +63,30 @@ describe('the policy for sandboxes', () => {
     expect(verdict(method, url)).toContain('only the namespace boxes');
   });
 
+  it.each([
+    ['GET', '/api/v1/namespaces/boxes/persistentvolumeclaims'],
+    ['POST', '/api/v1/namespaces/boxes/persistentvolumeclaims'],
+    ['GET', '/api/v1/namespaces/boxes/persistentvolumeclaims/one'],
+    ['PATCH', '/api/v1/namespaces/boxes/persistentvolumeclaims/one?fieldManager=svc'],
+    ['DELETE', '/api/v1/namespaces/boxes/persistentvolumeclaims/one'],
+    ['GET', '/api/v1/namespaces/boxes/events?fieldSelector=x'],
+    ['GET', '/apis/storage.k8s.io/v1'],
+    ['GET', '/apis/storage.k8s.io/v1/storageclasses/fast'],
+  ])('allows %s %s only with a storage class', (method, url) => {
+    expect(verdict(method, url)).toContain('only the namespace boxes');
+    expect(verdict(method, url, rules({ sandboxes: { storage_class: 'fast' } }))).toBeNull();
+  });
+
+  it.each([
+    ['GET', '/api/v1/namespaces/shop/persistentvolumeclaims'],
+    ['DELETE', '/api/v1/namespaces/boxes/persistentvolumeclaims'],
+    ['GET', '/api/v1/persistentvolumes'],
+    ['DELETE', '/apis/storage.k8s.io/v1/storageclasses/fast'],
+    ['POST', '/api/v1/namespaces/boxes/events'],
+  ])('refuses %s %s with a storage class, too', (method, url) => {
+    expect(verdict(method, url, rules({ sandboxes: { storage_class: 'fast' } }))).toContain('only the namespace boxes');
+  });
+
   it.each(['/api/v1/namespaces/shop/../boxes/pods', '/api//v1', '/api/v1/namespaces/bo%2fxes/pods', '/api/%'])(
     'refuses a path that two parsers could read differently: %s',
     (url) => expect(verdict('GET', url)).toBe('the path is not in canonical form'),
@@ -87,6 +111,7 @@ describe('the policy for sandboxes', () => {
       pull_secret: null,
       runtime_class: null,
       gvisor_runtime_class: null,
+      storage_class: null,
       user_namespaces: true,
       nameservers: [],
       denied_networks: [],

@@ -30,6 +30,22 @@ const ALLOWED: readonly (readonly [methods: readonly string[], path: readonly st
   [['PATCH'], ['api', 'v1', 'namespaces', 'NS', 'secrets', 'svc-sandbox-images-*']],
 ];
 
+/** What it asks in addition if the files of sandboxes are on claims. */
+const ALLOWED_FOR_DISKS: typeof ALLOWED = [
+  [['GET'], ['apis', 'storage.k8s.io', 'v1']],
+  [['GET'], ['apis', 'storage.k8s.io', 'v1', 'storageclasses', '*']],
+  [
+    ['GET', 'POST'],
+    ['api', 'v1', 'namespaces', 'NS', 'persistentvolumeclaims'],
+  ],
+  [
+    ['GET', 'PATCH', 'DELETE'],
+    ['api', 'v1', 'namespaces', 'NS', 'persistentvolumeclaims', '*'],
+  ],
+  // They say why a claim has no volume.
+  [['GET'], ['api', 'v1', 'namespaces', 'NS', 'events']],
+];
+
 /** Why the platform must not run sandboxes here; null if it may. */
 export function whyNoSandboxes({ policy, sandboxes }: Rules): string | null {
   if (!sandboxes.enabled) return 'the configuration of its agent does not enable sandboxes (sandboxes.enabled)';
@@ -48,6 +64,7 @@ export function sandboxProfile({ sandboxes }: Pick<AgentConfig, 'sandboxes'>): S
     pull_secret: sandboxes.pull_secret ?? null,
     runtime_class: sandboxes.runtime_class ?? null,
     gvisor_runtime_class: sandboxes.gvisor_runtime_class ?? null,
+    storage_class: sandboxes.storage_class ?? null,
     user_namespaces: sandboxes.user_namespaces,
     nameservers: sandboxes.nameservers,
     denied_networks: sandboxes.denied_networks,
@@ -64,8 +81,9 @@ export function explainSandboxRefusal(request: IncomingMessage, rules: Rules): s
   if (reason !== null) return reason;
   const parts = splitPath(request.url ?? '/');
   if (parts === null) return 'the path is not in canonical form';
-  const { namespace } = rules.sandboxes;
-  const isAllowed = ALLOWED.some(([methods, path]) => {
+  const { namespace, storage_class: storageClass } = rules.sandboxes;
+  const allowed = storageClass === undefined ? ALLOWED : [...ALLOWED, ...ALLOWED_FOR_DISKS];
+  const isAllowed = allowed.some(([methods, path]) => {
     return methods.includes(request.method ?? 'GET') && isPath(parts, path, namespace);
   });
   return isAllowed ? null : `sandboxes need no such request, and may use only the namespace ${namespace}`;

@@ -26,6 +26,7 @@
 {{- with .pullSecret }}{{ $_ := set $sandboxes "pull_secret" . }}{{ end -}}
 {{- with .runtimeClass }}{{ $_ := set $sandboxes "runtime_class" . }}{{ end -}}
 {{- with .gvisorRuntimeClass }}{{ $_ := set $sandboxes "gvisor_runtime_class" . }}{{ end -}}
+{{- with .storageClass }}{{ $_ := set $sandboxes "storage_class" . }}{{ end -}}
 {{- $_ := set $config "sandboxes" $sandboxes -}}
 {{- $_ := set $config "tunnel" (dict "enabled" true) -}}
 {{- end -}}

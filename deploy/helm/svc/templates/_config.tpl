@@ -28,6 +28,7 @@
 {{- with $values.pullSecret }}{{ $_ := set $kubernetes "pull_secret" . }}{{ end -}}
 {{- with $values.runtimeClass }}{{ $_ := set $kubernetes "runtime_class" . }}{{ end -}}
 {{- with $values.gvisorRuntimeClass }}{{ $_ := set $kubernetes "gvisor_runtime_class" . }}{{ end -}}
+{{- with $values.storageClass }}{{ $_ := set $kubernetes "storage_class" . }}{{ end -}}
 {{- with $values.gpuResource }}{{ $_ := set $kubernetes "gpu_resource" . }}{{ end -}}
 {{- toJson (dict "driver" "kubernetes" "nameservers" $values.nameservers "kubernetes" $kubernetes) -}}
 {{- end -}}

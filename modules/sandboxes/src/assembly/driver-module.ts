@@ -84,6 +84,7 @@ async function kubernetesDriver({ deps, folder, catalog, registry }: DriverDeps)
     pullSecret: kubernetes.pull_secret ?? null,
     runtimeClass: kubernetes.runtime_class ?? null,
     gvisorRuntimeClass: kubernetes.gvisor_runtime_class ?? null,
+    storageClass: kubernetes.storage_class ?? null,
     gpuResource: kubernetes.gpu_resource ?? null,
     userNamespaces: kubernetes.user_namespaces,
     nameservers,

@@ -233,7 +233,7 @@ export class Boots {
     // The transfer of its files may have taken hours.
     if (!(await this.#context.clusterChoice.isAllowed(spec))) throw new RightRevoked();
     signal.throwIfAborted();
-    await driver.start(spec, signal);
+    await driver.start(spec, signal, place);
     // A disk from the warm pool has files with its previous hostname.
     if (wasCreated) await driver.adjust?.(spec).catch(this.#logUnadjusted(spec.id));
     return driver.connect(spec.id, signal);

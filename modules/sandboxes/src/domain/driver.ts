@@ -271,7 +271,8 @@ export interface PreparedStarts {
  * - `oom_survival`: a sandbox whose processes are killed for their memory runs on. Without it, it may end.
  * - `gpus`: gives sandboxes GPUs (`hasGpus`).
  * - `usage`: measures processor time, memory and processes of a sandbox. Without it, `stats` has nulls.
- * - `disk_usage`: measures the disk of a sandbox. Without it, `stats` has a null.
+ * - `disk_usage`: measures the disk of a sandbox. Without it, `stats` has a null. A disk on storage that it shares with others
+ *   may have a null, too.
  */
 export type Capability =
   | 'pause'
@@ -339,7 +340,7 @@ export interface SandboxDriver {
   /** Whether `create` has completed, so that starting needs neither image nor snapshot. */
   isCreated(id: string): Promise<boolean>;
   /** Starts a created sandbox with its existing files. Does nothing if it is running. */
-  start(spec: SandboxSpec, signal: AbortSignal): Promise<void>;
+  start(spec: SandboxSpec, signal: AbortSignal, place?: StartPlace): Promise<void>;
   /** Connects to the helper of a running sandbox. */
   connect(id: string, signal: AbortSignal): Promise<HelperConnection>;
   /**

@@ -227,7 +227,7 @@ export function runningContract(make: () => Promise<ContractSubject>, lacks: rea
   if (has('usage')) {
     it('measures resource usage', () =>
       using(['counted'], async (spec) => {
-        await inside(spec, 'dd if=/dev/zero of=/data bs=1M count=8; sync');
+        await inside(spec, 'dd if=/dev/zero of=/root/data bs=1M count=8; sync');
         const { cpuMicroseconds, memoryBytes, pids, diskBytes } = await subject.driver.stats(spec.id);
         expect(cpuMicroseconds).toBeGreaterThan(0);
         expect(memoryBytes).toBeGreaterThan(0);

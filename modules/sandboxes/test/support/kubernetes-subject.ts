@@ -39,6 +39,7 @@ export function kubernetesSubject(options: KubernetesSubjectOptions): Kubernetes
       pullSecret: null,
       runtimeClass: null,
       gvisorRuntimeClass: null,
+      storageClass: null,
       gpuResource: null,
       userNamespaces: false,
       nameservers: [],

@@ -116,6 +116,9 @@ func (p *packer) folder(fd int, prefix string, depth int) error {
 			if strings.HasPrefix(name, writePrefix) || strings.HasPrefix(name, stagingPrefix) {
 				continue // an unfinished transfer
 			}
+			if depth == 0 && p.root != nil && p.root.only != nil && !p.root.only[name] {
+				continue
+			}
 			if err := p.entry(fd, prefix, name, depth); err != nil {
 				return err
 			}

@@ -193,22 +193,6 @@ func ignoreUnsyncable(err error) error {
 	return err
 }
 
-func moveFile(r *request) (any, *failure) {
-	for _, name := range []string{r.Path, r.Target} {
-		if failed := checkPath(name); failed != nil {
-			return nil, failed
-		}
-	}
-	if !r.Overwrite {
-		if err := unix.Renameat2(unix.AT_FDCWD, path.Clean(r.Path), unix.AT_FDCWD, path.Clean(r.Target), unix.RENAME_NOREPLACE); err != nil {
-			return nil, fromError(err)
-		}
-	} else if err := unix.Rename(path.Clean(r.Path), path.Clean(r.Target)); err != nil {
-		return nil, fromError(err)
-	}
-	return map[string]any{}, settle(path.Dir(path.Clean(r.Target))) // both names are in one journal
-}
-
 // holdsMount reports whether there is a mount point at or below the path.
 func holdsMount(name string) bool {
 	if servesVolume {

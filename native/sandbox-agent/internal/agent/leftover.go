@@ -3,6 +3,7 @@ package agent
 import (
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -16,14 +17,15 @@ const (
 )
 
 // leaveMarker records a temporary file before it is created, so that the next helper can remove it if this one is
-// killed: it creates a symbolic link of the same name in the root that points to the file. The returned function
+// killed: it creates a symbolic link in the root that points to the file. The returned function
 // removes the marker. Where no marker can be created, as in a read-only root, the work continues without one.
 func leaveMarker(folder, name string) func() {
-	marker := "/" + name
-	if servesVolume {
-		marker = "/" + temporaryName(markerPrefix)
-	} else if folder == "/" {
+	if folder == "/" && !servesVolume {
 		return func() {} // files in the root need no marker
+	}
+	marker := path.Join(markerFolder(), name)
+	if hasNamedMarkers() {
+		marker = path.Join(markerFolder(), temporaryName(markerPrefix))
 	}
 	if err := unix.Symlink(path.Join(folder, name), marker); err != nil {
 		return func() {}
@@ -31,9 +33,25 @@ func leaveMarker(folder, name string) func() {
 	return func() { _ = unix.Unlink(marker) }
 }
 
-// leftoverMarkers lists the markers that earlier helpers left in the root.
+// markerFolder is the root, or a folder of the disk, if the root is lost with the helper. Not every user can write to it.
+func markerFolder() string {
+	for _, name := range []string{"var", "etc", "root"} {
+		if slices.Contains(diskFolders, name) {
+			return "/" + name
+		}
+	}
+	if len(diskFolders) > 0 {
+		return "/" + diskFolders[0]
+	}
+	return "/"
+}
+
+// hasNamedMarkers tells whether markers need names of their own, because temporary files may be beside them.
+func hasNamedMarkers() bool { return servesVolume || len(diskFolders) > 0 }
+
+// leftoverMarkers lists the markers that earlier helpers left.
 func leftoverMarkers() []string {
-	root, err := os.Open("/")
+	root, err := os.Open(markerFolder())
 	if err != nil {
 		return nil
 	}
@@ -53,10 +71,10 @@ func leftoverMarkers() []string {
 	return markers
 }
 
-// isMarker tells markers apart from the rest of the root. In the root of a volume, there may also be files that a
+// isMarker tells markers apart from the rest of their folder. In the root of a volume, there may also be files that a
 // sandbox is writing now.
 func isMarker(name string) bool {
-	if servesVolume {
+	if hasNamedMarkers() {
 		return strings.HasPrefix(name, markerPrefix)
 	}
 	return isTemporary("/" + name)
@@ -66,7 +84,7 @@ func isMarker(name string) bool {
 // file's name are removed, and only what root in the sandbox could remove itself.
 func removeLeftovers(markers []string) {
 	for _, name := range markers {
-		marker := "/" + name
+		marker := path.Join(markerFolder(), name)
 		if left, err := os.Readlink(marker); err == nil && strings.HasPrefix(left, "/") && isTemporary("/"+path.Base(left)) {
 			if os.RemoveAll(left) != nil {
 				continue

@@ -175,7 +175,11 @@ func readUsage() (any, *failure) {
 	if err != nil {
 		return nil, fromError(err)
 	}
-	return group.Usage(), nil
+	usage := struct {
+		cgroup.Usage
+		DiskBytes int64 `json:"disk_bytes"`
+	}{group.Usage(), diskUsage()}
+	return usage, nil
 }
 
 // fromError maps an errno to an error code of PROTOCOL.md.

@@ -2,7 +2,11 @@ package agent
 
 import (
 	"archive/tar"
+	"io"
+	"os"
+	"path"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -49,6 +53,49 @@ func adopt(fd int, header *tar.Header) error {
 		}
 	}
 	return nil
+}
+
+// link follows no links on the way to the target, which is restored already.
+func (x *restoration) link(parent int, base string, header *tar.Header) error {
+	target, err := memberName(header.Linkname)
+	if err != nil {
+		return err
+	}
+	folder, err := unix.Openat2(x.root, path.Dir(target), &unix.OpenHow{
+		Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS})
+	if err != nil {
+		return err
+	}
+	defer unix.Close(folder)
+	wanted, err := fsat.Lstat(folder, path.Base(target))
+	if err != nil {
+		return err
+	}
+	if present, err := fsat.Lstat(parent, base); err == nil && present.Dev == wanted.Dev && present.Ino == wanted.Ino {
+		return nil
+	}
+	if err := x.makeWay(parent, base); err != nil {
+		return err
+	}
+	err = unix.Linkat(folder, path.Base(target), parent, base, 0)
+	if err == unix.EXDEV { // between two folders of a disk, which are separate mounts
+		return x.duplicate(folder, path.Base(target), parent, base, wanted)
+	}
+	return err
+}
+
+// duplicate makes a file of its own in place of a link.
+func (x *restoration) duplicate(folder int, target string, parent int, base string, stat *unix.Stat_t) error {
+	header := &tar.Header{Mode: int64(stat.Mode & 0o7777), Uid: int(stat.Uid), Gid: int(stat.Gid), Size: stat.Size,
+		ModTime: time.Unix(int64(stat.Mtim.Sec), int64(stat.Mtim.Nsec))}
+	source, err := unix.Openat(folder, target, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	file := os.NewFile(uintptr(source), target)
+	defer file.Close()
+	header.PAXRecords = attributeRecords(source)
+	return x.file(parent, base, header, io.LimitReader(file, stat.Size))
 }
 
 func chownAt(parent int, base string, header *tar.Header) error {

@@ -3,11 +3,13 @@ package agent
 import (
 	"archive/tar"
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"os"
 	"path"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +19,8 @@ import (
 )
 
 const compareBytes = 64 << 10
+
+var zeros [compareBytes]byte
 
 // restoreRoot makes the files of the sandbox those of an archive of `root.save`. Files that are equal already are kept, so
 // that they take no space above the image. The sandbox must not have been started: after a failure, it is of no use.
@@ -46,7 +50,7 @@ type restoreReport struct {
 }
 
 func restoreInto(root string, content io.Reader, r *request) (*restoreReport, error) {
-	mounts, err := mountPoints(root)
+	mounts, err := foreignMounts(root)
 	if err != nil {
 		return nil, err
 	}
@@ -55,6 +59,9 @@ func restoreInto(root string, content io.Reader, r *request) (*restoreReport, er
 		return nil, err
 	}
 	x := &restoration{request: r, mounts: mounts, root: fd, one: make([]byte, compareBytes), two: make([]byte, compareBytes)}
+	if r.Op == "root.restore" {
+		x.disk = diskFolders
+	}
 	x.stack = []openFolder{{path: "", fd: fd, seen: map[string]bool{}}}
 	defer x.close()
 	buffered := bufio.NewReaderSize(content, 64<<10)
@@ -96,12 +103,14 @@ type openFolder struct {
 type restoration struct {
 	request *request
 	mounts  map[string]bool
-	root    int
-	stack   []openFolder
-	bytes   int64
-	report  restoreReport
-	one     []byte
-	two     []byte
+	// disk are the folders in the root that stay.
+	disk   []string
+	root   int
+	stack  []openFolder
+	bytes  int64
+	report restoreReport
+	one    []byte
+	two    []byte
 }
 
 func (x *restoration) close() {
@@ -142,6 +151,9 @@ func (x *restoration) member(header *tar.Header, content io.Reader) error {
 	if x.hasMountBelow(name) {
 		return refusedMember(header.Name, "takes the place of a folder with a mount")
 	}
+	if slices.Contains(x.disk, name) {
+		return refusedMember(header.Name, "takes the place of a folder of the sandbox's disk")
+	}
 	switch header.Typeflag {
 	case tar.TypeReg:
 		return x.file(parent.fd, base, header, content)
@@ -169,7 +181,11 @@ func (x *restoration) leave() error {
 		if folder.seen[name] || x.mounts["/"+whole] || x.hasMountBelow(whole) {
 			continue
 		}
-		if err := fsat.Remove(folder.fd, name); err != nil {
+		remove := fsat.Remove
+		if slices.Contains(x.disk, whole) {
+			remove = fsat.Empty // a mount point stays
+		}
+		if err := remove(folder.fd, name); err != nil {
 			return err
 		}
 		x.report.Removed++
@@ -240,7 +256,7 @@ func (x *restoration) file(parent int, base string, header *tar.Header, content 
 			return err
 		}
 		defer unix.Close(fd)
-		if err := x.write(fd, old, equal, rest, content); err != nil {
+		if err := x.write(fd, old, equal, rest, content, header.Size); err != nil {
 			return err
 		}
 		x.report.Written += header.Size
@@ -292,8 +308,9 @@ func (x *restoration) compare(old int, content io.Reader) (int64, []byte, error)
 	}
 }
 
-// write copies what is equal from the old file, then writes the rest of the content.
-func (x *restoration) write(fd, old int, equal int64, rest []byte, content io.Reader) error {
+// write copies what is equal from the old file, then writes the rest of the content. Blocks of zeros become holes, as
+// they mostly were.
+func (x *restoration) write(fd, old int, equal int64, rest []byte, content io.Reader, size int64) error {
 	for offset := int64(0); offset < equal; {
 		n, err := readFull(old, x.two[:min(equal-offset, int64(len(x.two)))], offset)
 		if err != nil {
@@ -310,17 +327,24 @@ func (x *restoration) write(fd, old int, equal int64, rest []byte, content io.Re
 	if err := writeAll(fd, rest); err != nil {
 		return err
 	}
+	written := equal + int64(len(rest))
 	for {
-		n, err := content.Read(x.two)
-		if failed := writeAll(fd, x.two[:n]); failed != nil {
+		n, err := io.ReadFull(content, x.two)
+		written += int64(n)
+		if n == len(x.two) && bytes.Equal(x.two, zeros[:]) {
+			if _, failed := unix.Seek(fd, int64(n), io.SeekCurrent); failed != nil {
+				return failed
+			}
+		} else if failed := writeAll(fd, x.two[:n]); failed != nil {
 			return failed
 		}
-		if err == io.EOF {
-			return nil
+		if err == nil {
+			continue
 		}
-		if err != nil {
+		if err != io.EOF && (err != io.ErrUnexpectedEOF || written != size) {
 			return asArchiveError(err)
 		}
+		return unix.Ftruncate(fd, size) // it may end in a hole
 	}
 }
 
@@ -338,31 +362,6 @@ func (x *restoration) symlink(parent int, base string, header *tar.Header) error
 	}
 	x.setTime(parent, base, header.ModTime)
 	return nil
-}
-
-// link follows no links on the way to the target, which is restored already.
-func (x *restoration) link(parent int, base string, header *tar.Header) error {
-	target, err := memberName(header.Linkname)
-	if err != nil {
-		return err
-	}
-	folder, err := unix.Openat2(x.root, path.Dir(target), &unix.OpenHow{
-		Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS})
-	if err != nil {
-		return err
-	}
-	defer unix.Close(folder)
-	wanted, err := fsat.Lstat(folder, path.Base(target))
-	if err != nil {
-		return err
-	}
-	if present, err := fsat.Lstat(parent, base); err == nil && present.Dev == wanted.Dev && present.Ino == wanted.Ino {
-		return nil
-	}
-	if err := x.makeWay(parent, base); err != nil {
-		return err
-	}
-	return unix.Linkat(folder, path.Base(target), parent, base, 0)
 }
 
 func (x *restoration) fifo(parent int, base string, header *tar.Header) error {

@@ -17,10 +17,16 @@ const (
 	maxXattrBytes = 64 << 10
 )
 
+// diskFolders are the names of the folders in the root that are mounted from the disk of the sandbox: its files are there. Set
+// before anything is served; none if the root itself is the disk.
+var diskFolders []string
+
 // rootLimits bounds the archive of a root.
 type rootLimits struct {
 	// mounts are the paths of all mount points: what is there belongs to the sandbox's start, not to its files.
-	mounts     map[string]bool
+	mounts map[string]bool
+	// only are the names in the root that are archived; nil for all.
+	only       map[string]bool
 	maxEntries int64
 	maxBytes   int64
 	bytes      int64
@@ -54,10 +60,15 @@ func measureRoot(r *request) (any, *failure) {
 }
 
 func packRoot(root string, archive *tar.Writer, r *request) (*packer, error) {
+	return packFolders(root, archive, r, nil)
+}
+
+// packFolders archives the named folders of a root, or all of it.
+func packFolders(root string, archive *tar.Writer, r *request, names []string) (*packer, error) {
 	if r.MaxEntries <= 0 || r.MaxBytes <= 0 {
 		return nil, archiveTooLarge("the request has no limits")
 	}
-	mounts, err := mountPoints(root)
+	mounts, err := foreignMounts(root)
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +77,23 @@ func packRoot(root string, archive *tar.Writer, r *request) (*packer, error) {
 		return nil, err
 	}
 	limits := &rootLimits{mounts: mounts, maxEntries: r.MaxEntries, maxBytes: r.MaxBytes}
+	for _, name := range names {
+		if limits.only == nil {
+			limits.only = map[string]bool{}
+		}
+		limits.only[name] = true
+	}
 	p := &packer{archive: archive, root: limits, links: map[fileID]string{}, buffer: make([]byte, 64<<10)}
 	return p, p.folder(fd, "", 0)
+}
+
+// foreignMounts returns the mount points that are not folders of the disk.
+func foreignMounts(root string) (map[string]bool, error) {
+	mounts, err := mountPoints(root)
+	for _, name := range diskFolders {
+		delete(mounts, "/"+name)
+	}
+	return mounts, err
 }
 
 // mountPoints returns the mount points below a folder, as paths that begin at the folder.

@@ -41,11 +41,13 @@ type Options struct {
 	Limited bool
 	// ServesVolume says that its root is a volume.
 	ServesVolume bool
+	// DiskFolders are the folders in the root that are mounted from the disk of the sandbox; none if the root is its disk.
+	DiskFolders []string
 }
 
 // Run serves until SIGTERM or a shutdown request, and returns the exit code of the sandbox's PID 1.
 func Run(options Options) int {
-	servesVolume = options.ServesVolume
+	servesVolume, diskFolders = options.ServesVolume, options.DiskFolders
 	if os.Getpid() != 1 { // shutdown ends every other process, which must never mean a whole machine
 		os.Stderr.WriteString("sandbox-agent: init must run as PID 1 of a sandbox\n")
 		return 1

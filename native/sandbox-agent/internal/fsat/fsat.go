@@ -14,21 +14,26 @@ func Remove(parent int, name string) error {
 	if err != unix.EISDIR && err != unix.EPERM {
 		return err
 	}
+	if err := Empty(parent, name); err != nil {
+		return err
+	}
+	return unix.Unlinkat(parent, name, unix.AT_REMOVEDIR)
+}
+
+// Empty removes all contents of the named folder.
+func Empty(parent int, name string) error {
 	fd, err := OpenFolder(parent, name)
 	if err != nil {
 		return err
 	}
+	defer unix.Close(fd)
 	names, err := Names(fd)
 	for _, each := range names {
 		if err == nil {
 			err = Remove(fd, each)
 		}
 	}
-	_ = unix.Close(fd)
-	if err != nil {
-		return err
-	}
-	return unix.Unlinkat(parent, name, unix.AT_REMOVEDIR)
+	return err
 }
 
 // Names returns the names in an open folder.

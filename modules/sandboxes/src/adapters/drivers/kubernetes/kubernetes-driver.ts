@@ -1,5 +1,3 @@
-import { isStatusError } from '@svc/kube';
-import { execRoute, type ExecTarget } from '@svc/kube/exec';
 import { unlessAborted } from '@svc/runtime';
 import {
   assertSandboxId,
@@ -15,40 +13,34 @@ import {
   type StartPlace,
 } from '../../../domain/driver.ts';
 import { POD_LACKS } from '../../../domain/clusters/pod-capabilities.ts';
-import { HelperConnection } from '../../../domain/helper/helper-connection.ts';
+import type { HelperConnection } from '../../../domain/helper/helper-connection.ts';
 import { isEnding } from '../../../domain/snapshots/snapshot-takes.ts';
 import { sandboxErrors } from '../../../errors.ts';
-import { endPrograms, openBridge, type PodExecStream } from './exec-stream.ts';
-import { FIELD_MANAGER, POD, podName, SANDBOX_CONTAINER, SANDBOX_LABEL, stateChange, type PodState } from './names.ts';
-import {
-  closeCluster,
-  NO_EGRESS,
-  openCluster,
-  type KubernetesDriverOptions,
-  type OpenCluster,
-} from './open-cluster.ts';
+import { POD, podName, SANDBOX_LABEL } from './names.ts';
+import { closeCluster, openCluster, type KubernetesDriverOptions, type OpenCluster } from './open-cluster.ts';
 import { PodImages } from './pod-images.ts';
-import { sandboxPod } from './pod-request.ts';
 import { outcomeWithin, PodUsage, UNMEASURED } from './pod-usage.ts';
-import { awaitUp, filesGone, kubeFailure, NOT_RUNNING, notRunning } from './pod-failure.ts';
-import type { SavedRoot } from './pod-files.ts';
+import { kubeFailure, NOT_RUNNING, notRunning } from './pod-failure.ts';
+import { PodRuns, REQUEST_LIMIT_MS } from './pod-runs.ts';
+import { PodStarts } from './pod-starts.ts';
 import { createPodSaves, PodSnapshots, type HelperUse } from './pod-snapshots.ts';
 import { isRunning, isUp, type PodView } from './pod-view.ts';
 
 /** Includes the start of two probes, whose image may have to be pulled. */
 const OPEN_LIMIT_MS = 240_000;
-/** Timeout of requests without a limit of their own. */
-const REQUEST_LIMIT_MS = 60_000;
+/** Disks measure themselves. Whether they are limited depends on their class. */
+const DISK_LACKS: ReadonlySet<DeclaredCapability> = new Set([...POD_LACKS].filter((each) => each !== 'disk_usage'));
 
 /**
- * Runs sandboxes as pods. A pod cannot be stopped and started with its files, so a stopped sandbox keeps its pod, in
- * which only the helper runs: the state is an annotation of the pod. When the pod ends, the files are gone.
+ * Runs sandboxes as pods. A pod cannot be stopped and started with its files. Without disks, a stopped sandbox therefore keeps
+ * its pod, in which only the helper runs: the state is an annotation of the pod, and when the pod ends, the files are
+ * gone. With a disk, the files are on a claim, and each start makes a new pod.
  */
 export class KubernetesDriver implements SandboxDriver {
   readonly name: string;
   /** The cluster does the work. */
   readonly parallelStarts = 16;
-  readonly lacks: ReadonlySet<DeclaredCapability> = POD_LACKS;
+  readonly lacks: ReadonlySet<DeclaredCapability>;
   readonly hasGpus: boolean;
   readonly pullsImages = true;
   readonly usesTemplates: boolean;
@@ -57,6 +49,8 @@ export class KubernetesDriver implements SandboxDriver {
   readonly saves?: SaveDriver;
   readonly #usage: PodUsage;
   readonly #images: PodImages;
+  readonly #runs: PodRuns;
+  readonly #starts: PodStarts;
   #cluster: OpenCluster | null = null;
   #status: DriverStatus = { available: false, reason: 'not started', install: null };
 
@@ -64,13 +58,17 @@ export class KubernetesDriver implements SandboxDriver {
     this.#options = options;
     this.name = options.name ?? 'kubernetes';
     this.hasGpus = options.gpuResource !== null;
+    this.lacks = options.storageClass === null ? POD_LACKS : DISK_LACKS;
     this.usesTemplates = options.platformImages?.hasTemplates ?? false;
     this.#usage = new PodUsage(options.clock);
     this.#images = new PodImages(options);
+    const need = this.#need.bind(this);
+    this.#runs = new PodRuns({ options, images: this.#images, need });
+    this.#starts = new PodStarts({ options, images: this.#images, runs: this.#runs, need });
     const { snapshotFolder: folder, clock } = options;
     const { name: driver } = this;
     const withHelper = this.#withHelper.bind(this);
-    const create = this.#create.bind(this);
+    const create = this.#starts.create.bind(this.#starts);
     const copies = { driver, withHelper, create, clock };
     if (folder === null) this.saves = createPodSaves(copies);
     else this.snapshots = new PodSnapshots({ ...copies, folder, isHeld: async (id) => this.#isHeld(id) });
@@ -84,6 +82,7 @@ export class KubernetesDriver implements SandboxDriver {
       const { cluster, status } = await openCluster(this.#options, signal);
       this.#cluster = cluster;
       this.#status = status;
+      await this.#starts.removeIdle();
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       this.#status = { available: false, reason, install: null };
@@ -106,99 +105,33 @@ export class KubernetesDriver implements SandboxDriver {
 
   async create(spec: SandboxSpec, signal: AbortSignal, place?: StartPlace): Promise<void> {
     const { snapshotId = null } = spec;
-    if (snapshotId === null) return this.#create(spec, null, signal, place);
+    if (snapshotId === null) return this.#starts.create(spec, null, signal, place);
     const { snapshots } = this;
     if (snapshots === undefined) throw sandboxErrors.SNAPSHOTS_UNAVAILABLE({ details: { driver: this.name } });
-    return this.#create(spec, () => snapshots.open(snapshotId), signal, place);
-  }
-
-  /** `saved` has the files; null: the image has them. */
-  async #create(
-    spec: SandboxSpec,
-    saved: ((signal: AbortSignal) => Promise<SavedRoot>) | null,
-    signal: AbortSignal,
-    place: StartPlace | undefined,
-  ): Promise<void> {
-    const name = this.#nameOf(spec.id);
-    const { client, watch, helperImage, userNamespace } = this.#need();
-    signal.throwIfAborted();
-    if (spec.network === 'egress' && this.#options.nameservers.length === 0) {
-      throw sandboxErrors.RUNTIME_FAILED({ details: { reason: `network egress is not available: ${NO_EGRESS}` } });
-    }
-    const found = watch.find(name);
-    if (found !== null && isUp(found)) return;
-    if (found !== null && (found.started || (found.failure?.kind === 'pod' && !found.filling))) throw filesGone(found);
-    const runtimeClass = spec.isolation === 'gvisor' ? this.#options.gvisorRuntimeClass : this.#options.runtimeClass;
-    const image = await this.#images.find(spec, client, signal);
-    try {
-      const state = saved === null ? 'stopped' : 'filling';
-      const pod = sandboxPod(spec, { ...this.#options, ...image, helperImage, runtimeClass, userNamespace, state });
-      await this.#options.assertOwner?.();
-      if (found !== null) await this.#removePod(name, signal); // it never came up, or is being deleted
-      watch.note(await client.create(pod, signal));
-      await awaitUp(watch, { name, image: spec.image, signal, place });
-      if (saved !== null) await this.#fill(name, saved, signal);
-    } catch (error) {
-      if (isStatusError(error, 409)) throw kubeFailure(error, 'ROOTFS_FAILED'); // a pod that we do not know
-      const remove = this.#removePod(name, AbortSignal.timeout(REQUEST_LIMIT_MS));
-      await remove.catch((cause: unknown) => {
-        this.#options.log.warn({ err: cause, sandbox: spec.id }, 'the pod of a failed sandbox could not be removed');
-      });
-      throw kubeFailure(error, 'ROOTFS_FAILED');
-    }
-  }
-
-  /**
-   * The files are opened once the pod can take them, because an engine does not wait for a reader for long. The state comes
-   * last: without it, the sandbox was not created.
-   */
-  async #fill(name: string, saved: (signal: AbortSignal) => Promise<SavedRoot>, signal: AbortSignal): Promise<void> {
-    const pod = this.#need().watch.find(name);
-    if (pod === null) throw filesGone(pod);
-    const connection = await this.#openHelper(pod, signal);
-    try {
-      const root = await saved(signal);
-      try {
-        await root.restore(connection, signal);
-      } finally {
-        await root.close();
-      }
-    } finally {
-      await connection.close();
-    }
-    await this.#setState(pod, 'stopped');
+    return this.#starts.create(spec, () => snapshots.open(snapshotId), signal, place);
   }
 
   async isCreated(id: string): Promise<boolean> {
     const pod = this.#find(id);
-    return pod !== null && isUp(pod);
+    if (pod?.hasDisk === false) return isUp(pod);
+    return (await this.#starts.findDisk(this.#nameOf(id), AbortSignal.timeout(REQUEST_LIMIT_MS))) !== null;
   }
 
-  async start(spec: SandboxSpec, _signal: AbortSignal): Promise<void> {
-    const pod = this.#find(spec.id);
-    if (pod === null || !isUp(pod)) throw filesGone(pod);
-    if (pod.started) return;
+  async start(spec: SandboxSpec, signal: AbortSignal, place?: StartPlace): Promise<void> {
+    const found = this.#find(spec.id);
+    const isThere = found !== null && isUp(found);
+    if (isThere && found.started) return;
     await this.#options.assertOwner?.();
-    await this.#setState(pod, 'running');
+    const pod = isThere ? found : await this.#starts.bringUp(spec, found, signal, place);
+    await this.#runs.setState(pod, 'running');
   }
 
   async connect(id: string, signal: AbortSignal): Promise<HelperConnection> {
     const pod = this.#find(id);
     if (pod === null || !isRunning(pod)) throw sandboxErrors.AGENT_TIMEOUT({ details: { reason: NOT_RUNNING } });
-    const connection = await this.#openHelper(pod, signal);
+    const connection = await this.#runs.openHelper(pod, signal);
     this.#usage.adopt(id, connection);
     return connection;
-  }
-
-  async #openHelper(pod: PodView, signal: AbortSignal): Promise<HelperConnection> {
-    let stream: PodExecStream | null = null;
-    try {
-      stream = await openBridge(execRoute(this.#need().client), this.#inside(pod), this.#options.clock, signal);
-      return await HelperConnection.over(stream, signal);
-    } catch (error) {
-      const complaint = stream?.complaint ?? '';
-      throw sandboxErrors.AGENT_TIMEOUT({ cause: complaint === '' ? error : new Error(complaint, { cause: error }) });
-    }
   }
 
   /** Uses a connection of its own to the helper of a created sandbox, running or not. Throws the reason of the signal. */
@@ -207,14 +140,15 @@ export class KubernetesDriver implements SandboxDriver {
     { freezes, signal }: HelperUse,
     work: (connection: HelperConnection) => Promise<Result>,
   ): Promise<Result> {
-    const pod = this.#find(id);
-    if (pod === null || !isUp(pod)) throw filesGone(pod);
+    const found = this.#find(id);
     signal.throwIfAborted();
+    const isThere = found !== null && isUp(found);
+    const pod = isThere ? found : await this.#starts.bringUpIdle(id, found, signal);
     const mustPause = freezes && isRunning(pod) && !pod.paused;
     const soon = (): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(REQUEST_LIMIT_MS)]);
     if (mustPause) await this.pause(id, soon());
     try {
-      const connection = await this.#openHelper(pod, soon());
+      const connection = await this.#runs.openHelper(pod, soon());
       let result: Result;
       try {
         result = await unlessAborted(work(connection), signal, () => signal.reason as Error); // the caller's own
@@ -229,6 +163,7 @@ export class KubernetesDriver implements SandboxDriver {
       throw kubeFailure(error, 'RUNTIME_FAILED');
     } finally {
       if (mustPause && !isEnding(signal)) await this.resume(id);
+      if (!isThere) await this.#starts.endIdle(pod);
     }
   }
 
@@ -265,7 +200,7 @@ export class KubernetesDriver implements SandboxDriver {
     if (pod === null || !isRunning(pod)) throw notRunning();
     await this.#options.assertOwner?.();
     const record = async (): Promise<void> => {
-      if (!pod.paused) await this.#setState(pod, 'paused');
+      if (!pod.paused) await this.#runs.setState(pod, 'paused');
     };
     await this.#askHelper(id, 'pause', signal, record);
   }
@@ -275,7 +210,7 @@ export class KubernetesDriver implements SandboxDriver {
     if (pod === null || !isRunning(pod) || !pod.paused) return;
     await this.#options.assertOwner?.();
     await this.#askHelper(id, 'resume');
-    await this.#setState(pod, 'running');
+    await this.#runs.setState(pod, 'running');
   }
 
   /** `ready` runs once it is certain that the helper understands. */
@@ -302,41 +237,54 @@ export class KubernetesDriver implements SandboxDriver {
     }
   }
 
-  /** Ends everything but the helper, then records it: a crash in between leaves a sandbox that counts as running. */
+  /**
+   * Ends everything but the helper, then records it: a crash in between leaves a sandbox that counts as running. The pod of
+   * a sandbox with a disk goes, whatever state it is in.
+   */
   async stop(id: string, graceMs: number): Promise<void> {
     const pod = this.#find(id);
-    if (pod === null || !isRunning(pod)) return;
+    if (pod === null || !(pod.hasDisk || isRunning(pod))) return;
     await this.#options.assertOwner?.();
     try {
-      const thawed = pod.paused ? this.#askHelper(id, 'resume') : Promise.resolve();
-      // Programs that stay frozen cannot end by themselves.
-      const givenMs = await thawed.then(
-        () => graceMs,
-        () => 0,
-      );
-      await endPrograms(execRoute(this.#need().client), this.#inside(pod), givenMs);
-      await this.#setState(pod, 'stopped');
+      if (isRunning(pod) && !(pod.hasDisk && graceMs === 0)) await this.#endPrograms(pod, id, graceMs);
+      if (!pod.hasDisk) await this.#runs.setState(pod, 'stopped');
     } catch (error) {
       const now = this.#find(id);
       if (now === null || !isRunning(now)) return; // its pod ended meanwhile
-      throw kubeFailure(error, 'RUNTIME_FAILED');
+      if (!pod.hasDisk) throw kubeFailure(error, 'RUNTIME_FAILED');
+      this.#options.log.warn({ err: error, sandbox: id }, 'the programs of a sandbox end with its pod');
     }
+    if (pod.hasDisk) await this.#runs.remove(pod.name);
+  }
+
+  async #endPrograms(pod: PodView, id: string, graceMs: number): Promise<void> {
+    const thawed = pod.paused ? this.#askHelper(id, 'resume') : Promise.resolve();
+    // Programs that stay frozen cannot end by themselves.
+    const givenMs = await thawed.then(
+      () => graceMs,
+      () => 0,
+    );
+    await this.#runs.endPrograms(pod, givenMs);
   }
 
   async remove(id: string): Promise<void> {
     const name = this.#nameOf(id);
     this.#need();
     await this.#options.assertOwner?.();
-    await this.#removePod(name, AbortSignal.timeout(REQUEST_LIMIT_MS));
+    await this.#starts.remove(name);
   }
 
   async list(): Promise<readonly FoundSandbox[]> {
-    const found: FoundSandbox[] = [];
-    for (const pod of this.#need().watch.values()) {
-      if (pod.sandboxId === null || pod.deleting) continue;
-      found.push({ id: pod.sandboxId, running: isRunning(pod), paused: isRunning(pod) && pod.paused });
+    const { watch, disks } = this.#need();
+    const found = new Map<string, FoundSandbox>();
+    const stored = (await disks?.list(AbortSignal.timeout(REQUEST_LIMIT_MS))) ?? [];
+    for (const id of stored) found.set(id, { id, running: false, paused: false });
+    for (const pod of watch.values()) {
+      const { sandboxId: id } = pod;
+      if (id === null || pod.deleting) continue;
+      found.set(id, { id, running: isRunning(pod), paused: isRunning(pod) && pod.paused });
     }
-    return found;
+    return [...found.values()];
   }
 
   async close(): Promise<void> {
@@ -344,33 +292,6 @@ export class KubernetesDriver implements SandboxDriver {
     this.#cluster = null;
     if (cluster !== null) await closeCluster(cluster);
     this.#status = { available: false, reason: 'closed', install: null };
-  }
-
-  async #setState(pod: PodView, state: PodState): Promise<void> {
-    const { client, watch } = this.#need();
-    const change = stateChange(pod, this.#options.namespace, state);
-    const signal = AbortSignal.timeout(REQUEST_LIMIT_MS);
-    try {
-      const { object } = await client.apply(change, { fieldManager: FIELD_MANAGER, force: true, signal });
-      watch.note(object);
-    } catch (error) {
-      throw kubeFailure(error, 'RUNTIME_FAILED');
-    }
-  }
-
-  /** Resolves once the node has ended it. */
-  async #removePod(name: string, signal: AbortSignal): Promise<void> {
-    const { client, watch } = this.#need();
-    try {
-      const isThere = await client.delete({ ...POD, name, namespace: this.#options.namespace }, { signal });
-      if (isThere || watch.find(name) !== null) await watch.until(name, (pod) => pod === null, signal);
-    } catch (error) {
-      throw kubeFailure(error, 'RUNTIME_FAILED');
-    }
-  }
-
-  #inside({ name }: PodView): Pick<ExecTarget, 'namespace' | 'pod' | 'container'> {
-    return { namespace: this.#options.namespace, pod: name, container: SANDBOX_CONTAINER };
   }
 
   #find(id: string): PodView | null {

@@ -8,7 +8,7 @@ export const OWNER_LABEL = 'svc.dev/sandbox-owner';
 export const SANDBOX_LABEL = 'svc.dev/sandbox';
 /** On every pod that the network policies select: its network mode. */
 export const NETWORK_LABEL = 'svc.dev/sandbox-network';
-/** On a sandbox's pod: its `PodState`. */
+/** On a sandbox's pod: its `PodState`; on its claim: its `DiskState`. */
 export const STATE_ANNOTATION = 'svc.dev/sandbox-state';
 /**
  * `filling`: it does not have the files of its snapshot yet. `stopped`: only its helper runs. `paused`: its helper has
@@ -16,14 +16,25 @@ export const STATE_ANNOTATION = 'svc.dev/sandbox-state';
  */
 export type PodState = 'filling' | 'stopped' | 'running' | 'paused';
 
+/** `filling`: it does not have its files yet. */
+export type DiskState = 'filling' | 'created';
+/** On a sandbox's claim: what its pod is made of, as JSON. */
+export const DISK_ANNOTATION = 'svc.dev/sandbox-disk';
+
 export const POD = { apiVersion: 'v1', kind: 'Pod' } as const;
+export const CLAIM = { apiVersion: 'v1', kind: 'PersistentVolumeClaim' } as const;
 export const SANDBOX_CONTAINER = 'sandbox';
 /** The init container that brings in the helper. */
 export const HELPER_CONTAINER = 'helper';
+/** The init container that puts the files of the image on the disk, and the volume of the disk. */
+export const DISK_CONTAINER = 'disk';
+export const DISK_VOLUME = 'disk';
+/** Exit code of that container if the pod mounts other folders than the disk has, which it then reports. */
+export const OTHER_FOLDERS = 3;
 /** Name of the manager of the fields that we change. */
 export const FIELD_MANAGER = 'svc-sandboxes';
 
-/** Name of a sandbox's pod. Ids have characters that are not legal in names, and names are unique in a namespace. */
+/** Name of a sandbox's pod, and of its claim. Ids have characters that are not legal in names, and names are unique in a namespace. */
 export function podName(owner: string, id: string): string {
   assertSandboxId(id);
   return `svc-sandbox-${createHash('sha256').update(`${owner}\n${id}`).digest('hex').slice(0, 24)}`;

@@ -7,6 +7,7 @@ import type { PlatformImages } from '../../../domain/images/platform-images.ts';
 import { networkPolicies } from './network-policies.ts';
 import { whyNotIsolated } from './network-probe.ts';
 import { FIELD_MANAGER } from './names.ts';
+import { openDisks, type PodDisks } from './pod-disks.ts';
 import { PodWatch } from './pod-watch.ts';
 
 /** First minor version in which `hostUsers` is on by default. Earlier servers drop the field silently. */
@@ -35,6 +36,8 @@ export interface KubernetesDriverOptions {
   readonly runtimeClass: string | null;
   /** RuntimeClass of sandboxes with `isolation: gvisor`; null if there is none. */
   readonly gvisorRuntimeClass: string | null;
+  /** StorageClass of the claims of new sandboxes; null: pods have their files. */
+  readonly storageClass: string | null;
   /** Extended resource of the GPUs of sandboxes; null: they have none. */
   readonly gpuResource: string | null;
   /** Whether nodes support user namespaces (`hostUsers: false`). */
@@ -61,6 +64,8 @@ export interface OpenCluster {
   readonly helperImage: string;
   readonly userNamespace: boolean;
   readonly whyNoGvisor: string | null;
+  /** Null if pods have the files of all sandboxes. */
+  readonly disks: PodDisks | null;
 }
 
 /** Throws a readable error if the cluster does not respond or cannot run sandboxes. */
@@ -75,6 +80,7 @@ export async function openCluster(
   try {
     const version = await client.version(signal);
     await assertRuntimeClass(client, options.runtimeClass, signal);
+    const disks = await openDisks({ ...options, client }, signal);
     for (const policy of networkPolicies(options)) {
       await client.apply(policy, { fieldManager: FIELD_MANAGER, force: true, signal });
     }
@@ -93,6 +99,7 @@ export async function openCluster(
       helperImage,
       userNamespace,
       whyNoGvisor: await whyNoGvisor(client, options, signal),
+      disks,
     };
     return {
       cluster,
@@ -105,7 +112,10 @@ export async function openCluster(
           network_policies: options.networkPolicies === 'trust' ? 'not verified' : 'enforced',
           egress: nameservers.length > 0 ? 'available' : NO_EGRESS,
           gvisor: cluster.whyNoGvisor === null,
-          disk_limit: 'a sandbox that exceeds its disk is evicted',
+          disk_limit:
+            options.storageClass === null
+              ? 'a sandbox that exceeds its disk is evicted'
+              : `that of the volumes of the StorageClass ${options.storageClass}`,
         },
       },
     };

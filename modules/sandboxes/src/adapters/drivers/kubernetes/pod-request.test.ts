@@ -26,6 +26,7 @@ const OPTIONS: SandboxPodOptions = {
   nameservers: ['9.9.9.9'],
   gpuResource: null,
   state: 'stopped',
+  diskFolders: null,
 };
 
 describe('the pod of a sandbox', () => {
@@ -65,6 +66,43 @@ describe('the pod of a sandbox', () => {
       restartPolicy: 'Never',
       hostname: 'calm-otter',
     });
+  });
+
+  it('mounts the folders of its disk over those of the image, after an init container has filled them', () => {
+    const made = sandboxPod(SPEC, { ...OPTIONS, diskFolders: ['etc', 'usr'] });
+    const filler = fieldAt(made, 'spec', 'initContainers', 1);
+    expect(filler).toMatchObject({
+      name: 'disk',
+      image: OPTIONS.image,
+      command: ['/.sandbox/agent', 'fill', '/.sandbox-disk', OPTIONS.image, 'etc', 'usr'],
+      securityContext: { privileged: false, allowPrivilegeEscalation: false },
+      volumeMounts: [
+        { name: 'helper', mountPath: '/.sandbox', readOnly: true },
+        { name: 'disk', mountPath: '/.sandbox-disk' },
+      ],
+    });
+    expect(fieldAt(filler, 'securityContext', 'capabilities', 'add')).toEqual([
+      'CHOWN',
+      'DAC_OVERRIDE',
+      'FOWNER',
+      'FSETID',
+      'SETFCAP',
+    ]);
+    expect(fieldAt(made, 'spec', 'containers', 0)).toMatchObject({
+      command: ['/.sandbox/agent', 'init', '--limited', 'etc', 'usr'],
+      volumeMounts: [
+        { name: 'helper' },
+        { name: 'shared-memory' },
+        { name: 'disk', mountPath: '/etc', subPath: 'files/etc' },
+        { name: 'disk', mountPath: '/usr', subPath: 'files/usr' },
+      ],
+    });
+    expect(fieldAt(made, 'spec', 'volumes', 2)).toEqual({
+      name: 'disk',
+      persistentVolumeClaim: { claimName: made.metadata.name },
+    });
+    for (const each of ['initContainers', 'volumes'])
+      expect(JSON.stringify(fieldAt(pod, 'spec', each))).not.toContain('disk"');
   });
 
   it('stays, with its files, when its node is away for a while', () => {

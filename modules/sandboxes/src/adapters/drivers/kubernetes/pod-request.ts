@@ -3,6 +3,8 @@ import type { NetworkMode, SandboxSpec } from '../../../domain/driver.ts';
 import { CAPABILITIES, HELPER_PATH } from '../local/oci-config.ts';
 import { seccompProfile } from '../local/seccomp-profile.ts';
 import {
+  DISK_CONTAINER,
+  DISK_VOLUME,
   HELPER_CONTAINER,
   NETWORK_LABEL,
   OWNER_LABEL,
@@ -15,6 +17,11 @@ import {
 
 const HELPER_FOLDER = HELPER_PATH.slice(0, HELPER_PATH.lastIndexOf('/'));
 const INSTALL_FOLDER = '/install';
+/** Where the init container that fills the disk has it; and the part of it with the folders of the sandbox. */
+const DISK_FOLDER = '/.sandbox-disk';
+const FILES_FOLDER = 'files';
+/** To give files of any owner to their owners. */
+const FILL_CAPABILITIES = ['CAP_CHOWN', 'CAP_DAC_OVERRIDE', 'CAP_FOWNER', 'CAP_FSETID', 'CAP_SETFCAP'];
 const HELPER_SIZE = '16Mi';
 const MAX_SHARED_MIB = 1024;
 /** The scheduler reserves a tenth of the CPU limit: sandboxes are mostly idle. */
@@ -65,17 +72,22 @@ export interface SandboxPodOptions extends PodOptions {
   readonly gpuResource: string | null;
   /** What it is until it is started. */
   readonly state: 'filling' | 'stopped';
+  /** Folders in the root that are on the claim of the sandbox; null: it has none, and the pod has its files. */
+  readonly diskFolders: readonly string[] | null;
 }
 
 /**
  * The pod of a sandbox. Provides the local driver's isolation as far as a pod can: the helper is PID 1, brought in by
  * an init container and mounted read-only, it applies the limits of system calls and capabilities, and the network policies
- * select the pod by its labels.
+ * select the pod by its labels. Folders on a claim are mounted over those of the image, because a pod may neither mount an
+ * overlay nor change its root.
  */
 export function sandboxPod(spec: SandboxSpec, options: SandboxPodOptions): KubeObject {
   const { owner, namespace, image, helperImage, gpuResource } = options;
   const { memoryMb } = spec.resources;
+  const folders = options.diskFolders ?? [];
   const helper = { name: 'helper', mountPath: HELPER_FOLDER, readOnly: true };
+  const disk = diskOf(spec, options, helper);
   return {
     ...POD,
     metadata: {
@@ -84,7 +96,7 @@ export function sandboxPod(spec: SandboxSpec, options: SandboxPodOptions): KubeO
       labels: { [OWNER_LABEL]: owner, [SANDBOX_LABEL]: spec.id, [NETWORK_LABEL]: spec.network },
       annotations: {
         [STATE_ANNOTATION]: options.state,
-        // Its files are lost with the pod.
+        // Its files are lost with the pod, or at least its processes.
         'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false',
       },
     },
@@ -102,16 +114,17 @@ export function sandboxPod(spec: SandboxSpec, options: SandboxPodOptions): KubeO
           securityContext: containerSecurity([]),
           volumeMounts: [{ name: 'helper', mountPath: INSTALL_FOLDER }],
         },
+        ...disk.initContainers,
       ],
       containers: [
         {
           name: SANDBOX_CONTAINER,
           image,
-          command: [HELPER_PATH, 'init', '--limited'],
+          command: [HELPER_PATH, 'init', '--limited', ...folders],
           ...((spec.resources.gpus ?? 0) === 0 && { env: NO_GPUS }),
           resources: sandboxResources(spec, gpuResource),
           securityContext: containerSecurity([...CAPABILITIES, MARK_OF_THE_RUNTIME]),
-          volumeMounts: [helper, { name: 'shared-memory', mountPath: '/dev/shm' }],
+          volumeMounts: [helper, { name: 'shared-memory', mountPath: '/dev/shm' }, ...disk.mounts],
         },
       ],
       volumes: [
@@ -121,8 +134,40 @@ export function sandboxPod(spec: SandboxSpec, options: SandboxPodOptions): KubeO
           name: 'shared-memory',
           emptyDir: { medium: 'Memory', sizeLimit: `${Math.min(Math.floor(memoryMb / 2), MAX_SHARED_MIB)}Mi` },
         },
+        ...disk.volumes,
       ],
     },
+  };
+}
+
+interface PodDisk {
+  readonly initContainers: readonly object[];
+  readonly mounts: readonly object[];
+  readonly volumes: readonly object[];
+}
+
+/** The claim of a sandbox, which the helper fills in the sandbox's image, where it finds the files. */
+function diskOf(spec: SandboxSpec, options: SandboxPodOptions, helper: object): PodDisk {
+  const { owner, image, gpuResource, diskFolders } = options;
+  if (diskFolders === null) return { initContainers: [], mounts: [], volumes: [] };
+  const filler = {
+    name: DISK_CONTAINER,
+    image,
+    command: [HELPER_PATH, 'fill', DISK_FOLDER, image, ...diskFolders],
+    env: NO_GPUS,
+    resources: sandboxResources(spec, gpuResource),
+    securityContext: containerSecurity(FILL_CAPABILITIES),
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+    volumeMounts: [helper, { name: DISK_VOLUME, mountPath: DISK_FOLDER }],
+  };
+  return {
+    initContainers: [filler],
+    mounts: diskFolders.map((name) => ({
+      name: DISK_VOLUME,
+      mountPath: `/${name}`,
+      subPath: `${FILES_FOLDER}/${name}`,
+    })),
+    volumes: [{ name: DISK_VOLUME, persistentVolumeClaim: { claimName: podName(owner, spec.id) } }],
   };
 }
 

@@ -51,18 +51,19 @@ describe('PodUsage', () => {
   };
 
   it('reports the figures of the helper', async () => {
-    expect(await read({ result: { cpu_us: 1500, memory_bytes: 4096, pids: 3, oom_kills: 0 } })).toEqual({
+    const result = { cpu_us: 1500, memory_bytes: 4096, pids: 3, oom_kills: 0, disk_bytes: 8192 };
+    expect(await read({ result })).toEqual({
       cpuMicroseconds: 1500,
       memoryBytes: 4096,
       pids: 3,
-      diskBytes: null,
+      diskBytes: 8192,
       oomKills: 0,
     });
     expect(requests).toEqual([{ stream: 1, op: 'usage' }]);
   });
 
   it('has null for what is not counted, and for anything but a count', async () => {
-    const result = { cpu_us: -1, memory_bytes: '4096', pids: 1.5, oom_kills: 1e300, disk_bytes: 1 };
+    const result = { cpu_us: -1, memory_bytes: '4096', pids: 1.5, oom_kills: 1e300, disk_bytes: -1 };
     expect(await read({ result })).toEqual({
       cpuMicroseconds: null,
       memoryBytes: null,

@@ -80,7 +80,8 @@ function parseUsage(result: Readonly<Record<string, unknown>>): SandboxStats {
     cpuMicroseconds: count('cpu_us'),
     memoryBytes: count('memory_bytes'),
     pids: count('pids'),
-    diskBytes: null, // the kubelet counts it, but reports it only to accounts that may read the whole node
+    // Of a disk. The kubelet counts the files of a pod, but reports it only to accounts that may read the whole node.
+    diskBytes: count('disk_bytes'),
     oomKills: count('oom_kills'),
   };
 }

@@ -48,6 +48,33 @@ describe('toPodView', () => {
     });
   });
 
+  it.each([
+    ['["bin","etc"]', 3, ['bin', 'etc']],
+    ['["bin","etc"]', 1, null],
+    ['["../etc"]', 3, null],
+    ['["a b"]', 3, null],
+    ['{"etc":1}', 3, null],
+    ['["etc"', 3, null],
+    [JSON.stringify(Array.from({ length: 51 }, (_each, index) => `f${index}`)), 3, null],
+  ])('reads the report %j of a disk that ended with %i', (message, exitCode, otherFolders) => {
+    const ended = { name: 'disk', state: { terminated: { exitCode, message } } };
+    const view = toPodView(pod({ phase: 'Failed', initContainerStatuses: [ended] }));
+    expect(view).toMatchObject({ otherFolders, hasDisk: false });
+  });
+
+  it('says in the words of the helper why a disk could not be filled', () => {
+    const state = { terminated: { exitCode: 1, reason: 'Error', message: 'sandbox-agent: they do not fit\n' } };
+    const failed = { ...pod({ phase: 'Failed', initContainerStatuses: [{ name: 'disk', state }] }) };
+    const view = toPodView({ ...failed, spec: { volumes: [{ name: 'disk' }] } });
+    expect(view).toMatchObject({
+      hasDisk: true,
+      failure: {
+        kind: 'pod',
+        reason: 'its pod ended: container disk ended with Error, exit code 1: sandbox-agent: they do not fit',
+      },
+    });
+  });
+
   it('reports that the container ran out of memory', () => {
     const status = {
       phase: 'Failed',

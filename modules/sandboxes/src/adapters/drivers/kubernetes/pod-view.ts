@@ -1,6 +1,15 @@
 import { fieldAt, type KubeObject } from '@svc/kube';
 import { findCondition, recordsAt, textAt } from '@svc/kube/values';
-import { HELPER_CONTAINER, metadataText, SANDBOX_CONTAINER, SANDBOX_LABEL, STATE_ANNOTATION } from './names.ts';
+import {
+  DISK_CONTAINER,
+  DISK_VOLUME,
+  HELPER_CONTAINER,
+  metadataText,
+  OTHER_FOLDERS,
+  SANDBOX_CONTAINER,
+  SANDBOX_LABEL,
+  STATE_ANNOTATION,
+} from './names.ts';
 
 /** What the driver keeps of a pod. */
 export interface PodView {
@@ -18,6 +27,10 @@ export interface PodView {
   /** The main container runs. */
   readonly up: boolean;
   readonly deleting: boolean;
+  /** Its files are on a claim, so that they outlive it. */
+  readonly hasDisk: boolean;
+  /** The folders that its disk has, if it mounts others; null if it does not. */
+  readonly otherFolders: readonly string[] | null;
   readonly outOfMemory: boolean;
   /** Exit code of the main container; null while it has none. */
   readonly exitCode: number | null;
@@ -39,6 +52,10 @@ const IMAGE_TROUBLES: ReadonlySet<string> = new Set([...IMAGE_FAILURES, 'ErrImag
 /** The longest name of an object (RFC 1123 subdomain). */
 const MAX_NAME = 253;
 const MAX_REASON = 1000;
+/** What a kubelet reports of a container's last words. */
+const MAX_REPORT = 4096;
+const MAX_FOLDERS = 50;
+const FOLDER = /^[A-Za-z0-9_][A-Za-z0-9_.+@-]{0,49}$/;
 /** The helper ends with it when it does not know what is asked of it. */
 const USAGE_ERROR = 2;
 const CONTAINER_FAILURES: ReadonlySet<string> = new Set([
@@ -63,6 +80,8 @@ export function toPodView(pod: KubeObject): PodView {
     filling: state === 'filling',
     up: fieldAt(main, 'state', 'running') !== undefined && textAt(pod, 'status', 'phase') === 'Running',
     deleting: pod.metadata.deletionTimestamp !== undefined,
+    hasDisk: recordsAt(pod, 'spec', 'volumes').some(({ name }) => name === DISK_VOLUME),
+    otherFolders: otherFoldersOf(pod),
     outOfMemory: textAt(main, 'state', 'terminated', 'reason') === 'OOMKilled',
     exitCode: typeof exitCode === 'number' ? exitCode : null,
     failure: bounded(failureOf(pod, main)),
@@ -114,6 +133,25 @@ function failureOf(pod: KubeObject, main: unknown): PodTrouble | null {
   return null;
 }
 
+function otherFoldersOf(pod: KubeObject): readonly string[] | null {
+  const disk = recordsAt(pod, 'status', 'initContainerStatuses').find(({ name }) => name === DISK_CONTAINER);
+  if (fieldAt(disk, 'state', 'terminated', 'exitCode') !== OTHER_FOLDERS) return null;
+  return parseFolders(textAt(disk, 'state', 'terminated', 'message') ?? '');
+}
+
+/** Reads a list of folders in a root. Returns null if it is none: it comes from the cluster. */
+function parseFolders(text: string): readonly string[] | null {
+  if (text.length > MAX_REPORT) return null;
+  let names: unknown;
+  try {
+    names = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  if (!Array.isArray(names) || names.length > MAX_FOLDERS) return null;
+  return names.every((name): name is string => typeof name === 'string' && FOLDER.test(name)) ? names : null;
+}
+
 function waitingWords(status: unknown): string {
   const waiting = fieldAt(status, 'state', 'waiting');
   return [textAt(waiting, 'reason'), textAt(waiting, 'message')].filter((each) => each !== null).join(': ');
@@ -124,11 +162,12 @@ function terminatedReason(pod: KubeObject): string | null {
     const exitCode = fieldAt(status, 'state', 'terminated', 'exitCode');
     if (typeof exitCode !== 'number' || exitCode === 0) continue;
     const name = textAt(status, 'name') ?? '';
-    if (name === HELPER_CONTAINER && exitCode === USAGE_ERROR) {
+    if ((name === HELPER_CONTAINER || name === DISK_CONTAINER) && exitCode === USAGE_ERROR) {
       return 'the helper image is of another version than the platform; name the image of this version';
     }
     const reason = textAt(status, 'state', 'terminated', 'reason') ?? 'Error';
-    return `container ${name} ended with ${reason}, exit code ${exitCode}`;
+    const message = name === DISK_CONTAINER ? textAt(status, 'state', 'terminated', 'message') : null;
+    return `container ${name} ended with ${reason}, exit code ${exitCode}${message === null ? '' : `: ${message.trim()}`}`;
   }
   return null;
 }

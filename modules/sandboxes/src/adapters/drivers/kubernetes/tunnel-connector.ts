@@ -53,6 +53,7 @@ const profileSchema = Type.Object({
   pull_secret: nullableName,
   runtime_class: nullableName,
   gvisor_runtime_class: nullableName,
+  storage_class: Type.Optional(nullableName), // earlier agents do not name it
   user_namespaces: Type.Boolean(),
   nameservers: Type.Array(Type.String({ format: 'ipv4' }), { maxItems: 3 }),
   denied_networks: Type.Array(Type.String({ pattern: '^[0-9]{1,3}(\\.[0-9]{1,3}){3}/([0-9]|[12][0-9]|3[0-2])$' }), {
@@ -136,6 +137,7 @@ function createDriver(
     pullSecret: profile.pull_secret,
     runtimeClass: profile.runtime_class,
     gvisorRuntimeClass: profile.gvisor_runtime_class,
+    storageClass: profile.storage_class ?? null,
     gpuResource: null,
     userNamespaces: profile.user_namespaces,
     nameservers: profile.nameservers,
