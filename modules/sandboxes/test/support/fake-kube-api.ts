@@ -6,7 +6,12 @@ import { createFrameDecoder, encodeJsonFrame, FrameType } from '../../src/domain
 
 const KINDS: Readonly<Record<string, object>> = {
   '/version': { gitVersion: 'v1.34.0', major: '1', minor: '34' },
-  '/api/v1': { resources: [{ name: 'pods', kind: 'Pod', namespaced: true, verbs: ['list'] }] },
+  '/api/v1': {
+    resources: [
+      { name: 'pods', kind: 'Pod', namespaced: true, verbs: ['list'] },
+      { name: 'persistentvolumeclaims', kind: 'PersistentVolumeClaim', namespaced: true, verbs: ['list'] },
+    ],
+  },
   '/apis/networking.k8s.io/v1': {
     resources: [{ name: 'networkpolicies', kind: 'NetworkPolicy', namespaced: true, verbs: ['list'] }],
   },
@@ -69,6 +74,7 @@ export class FakeKubeApi {
       return;
     }
     if (request.method === 'GET') {
+      if (pathname.endsWith('/persistentvolumeclaims')) return send({ metadata: {}, items: [] });
       return send({ metadata: { resourceVersion: String(this.#version) }, items: [...this.pods.values()] });
     }
     if (request.method === 'DELETE') {

@@ -73,7 +73,7 @@ export async function openDisks(options: PodDisksOptions, signal: AbortSignal): 
   if (storageClass === null) {
     // Those made while there was a class keep theirs.
     const found = await disks.list(signal).catch((error: unknown) => {
-      if (isStatusError(error)) return []; // an account without disks needs no right to them
+      if (isStatusError(error, 403)) return []; // an account without disks needs no right to them
       throw error;
     });
     return found.length === 0 ? null : disks;
