@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -32,9 +31,6 @@ const (
 	maxImageFiles  = 2_000_000
 	maxImageBytes  = 64 << 30
 )
-
-// folderName is what can be a mount point of a pod, and part of a list.
-var folderName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.+@-]{0,49}$`)
 
 // errOtherFolders says that a sandbox must mount other folders than it was going to.
 var errOtherFolders = errors.New("the disk has other folders")
@@ -112,11 +108,23 @@ func foldersIn(root string, mounts map[string]bool) ([]string, error) {
 	for _, entry := range entries { // in alphabetical order
 		name := entry.Name()
 		isSystem := name == "dev" || name == "proc" || name == "sys"
-		if entry.IsDir() && !isSystem && !mounts["/"+name] && folderName.MatchString(name) && len(names) < maxDiskFolders {
+		if entry.IsDir() && !isSystem && !mounts["/"+name] && isFolderName(name) && len(names) < maxDiskFolders {
 			names = append(names, name)
 		}
 	}
 	return names, nil
+}
+
+// isFolderName tells what can be a mount point of a pod, and part of a list: up to 50 letters, digits and _.+@-, none of the last
+// four first.
+func isFolderName(name string) bool {
+	for index, char := range []byte(name) {
+		isWord := char == '_' || '0' <= char && char <= '9' || 'A' <= char && char <= 'Z' || 'a' <= char && char <= 'z'
+		if !isWord && (index == 0 || strings.IndexByte(".+@-", char) < 0) {
+			return false
+		}
+	}
+	return name != "" && len(name) <= 50
 }
 
 // copyFolders is atomic: what a crash leaves is removed by the next one. Two of them, on storage without locks, disturb each other

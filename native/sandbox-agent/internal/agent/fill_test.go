@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -181,6 +182,20 @@ func TestADiskIsMeasuredOnlyIfItHasItsOwnFileSystem(t *testing.T) {
 	} {
 		if got := ownsFileSystem(text, "etc"); got != want {
 			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+func TestNamesOfFolders(t *testing.T) {
+	long := strings.Repeat("a", 50)
+	for _, name := range []string{"usr", "lib64", "_x", "a.b+c@d-e", "0", long} {
+		if !isFolderName(name) {
+			t.Errorf("%q is none", name)
+		}
+	}
+	for _, name := range []string{"", ".hidden", "-x", "a b", "a/b", "a,b", "a:b", "é", "a\n", long + "a"} {
+		if isFolderName(name) {
+			t.Errorf("%q is one", name)
 		}
 	}
 }
