@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { kubeconfigAccess } from '@svc/kube';
+import { systemClock, type Clock } from '@svc/runtime';
 import { driverContract, type ContractSubject, type TestedCapability } from '@svc/sandboxes/testing/driver-contract';
 import { kubernetesSubject, type KubernetesSubject } from '@svc/sandboxes/testing/kubernetes-subject';
 import { runInSandbox } from '@svc/sandboxes/testing/run-in-sandbox';
@@ -17,6 +18,12 @@ type Spec = ReturnType<typeof sampleSpec>;
 
 /** Whether a disk is limited depends on its class, so that the driver promises nothing. */
 const LACKS: readonly TestedCapability[] = ['disk_limit', 'mounts', 'oom_survival', 'process_limit', 'volumes'];
+
+/** Waits for a volume no longer than the cluster takes to say that it has none. */
+const HASTY_CLOCK: Clock = {
+  ...systemClock,
+  setTimer: (run, delayMs) => systemClock.setTimer(run, Math.min(delayMs, 15_000)),
+};
 
 const reason = (await kubernetesRequirement()) ?? (await helmRequirement());
 const title = 'the Kubernetes driver with disks on claims';
@@ -325,7 +332,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
           '--filename',
           '-',
         );
-        const absent = again({ storageClass: name });
+        const absent = again({ storageClass: name, clock: HASTY_CLOCK });
         try {
           expect(await absent.open()).toMatchObject({ available: true });
           await expect(absent.create(spec, AbortSignal.timeout(120_000))).rejects.toMatchObject({
