@@ -42,7 +42,7 @@ describeRequiring(['chromium'], 'a cluster of a team in the console', () => {
     await page.getByText('No agent has connected yet').waitFor();
     expect(await page.getByRole('link', { name: 'Deploy', exact: true }).count()).toBe(0);
     await page.getByRole('link', { name: 'Settings', exact: true }).last().click();
-    await page.getByText('Only owners and admins of the workspace can do this.').waitFor();
+    await page.getByText('Only owners and admins of the workspace can do this.', { exact: true }).waitFor();
     await page.getByText('Guests have read-only access.').waitFor();
     expect(await page.getByRole('button', { name: 'Delete cluster' }).count()).toBe(0);
     await screenshot(page, 'light-cluster-settings-guest');
