@@ -128,6 +128,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await waitFor(() => events('scaled', 'deployment/web').length >= 2 || undefined);
     const sequences = fixture.platform.messages('event').map(({ seq }) => seq);
     expect(new Set(sequences).size).toBe(sequences.length);
+    await fixture.inNamespace('rollout', 'status', 'deployment/web'); // what becomes available later is news to both
     const second = await fixture.beside();
     await waitFor(() => second.test.logLines.filter((line) => line.includes('watching a kind')).length === 5);
     await second.inNamespace('create', 'configmap', 'later');
