@@ -258,7 +258,7 @@ async function revoke(ground: Ground, caller: FakeCaller): Promise<void> {
   (await ground.platform()).platform.access.revoke(caller);
 }
 
-/** Whether commands, also one that was started before, still run some time after this happened to the caller. */
+/** Whether commands, including one started earlier, still run a while after this happened to the caller. */
 async function usesAfter(ground: Ground, happens: (caller: FakeCaller) => Promise<void>): Promise<Outcome> {
   const { platform } = await ground.platform();
   const caller = platform.access.serviceAccount(platform.owner.workspaceUuid, ['write']);

@@ -189,7 +189,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   );
 
   it(
-    'fills a disk again whose filling was interrupted, and never one that is filled',
+    'starts an interrupted fill again, and never refills a complete disk',
     () =>
       using('filled', async ({ driver }, spec) => {
         await begin(driver, spec);

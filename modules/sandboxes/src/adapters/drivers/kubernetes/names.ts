@@ -63,3 +63,8 @@ export function metadataText(object: KubeObject, map: 'labels' | 'annotations', 
   const value = fieldAt(object.metadata, map, key);
   return typeof value === 'string' ? value : null;
 }
+
+/** Pattern of the name of a folder that can be on a disk; the helper has the same (`fill.go`). */
+export const DISK_FOLDER = '^[A-Za-z0-9_][A-Za-z0-9_.+@-]{0,49}$';
+/** The most folders that a disk has. */
+export const MAX_DISK_FOLDERS = 50;

@@ -7,7 +7,9 @@ import type { SandboxSpec } from '../../../domain/driver.ts';
 import {
   CLAIM,
   DISK_ANNOTATION,
+  DISK_FOLDER,
   FIELD_MANAGER,
+  MAX_DISK_FOLDERS,
   metadataText,
   OWNER_LABEL,
   podName,
@@ -27,7 +29,7 @@ const MAX_ANNOTATION = 16_384;
 const WAITING_REASONS: ReadonlySet<string> = new Set(['WaitForFirstConsumer', 'WaitForPodScheduled']);
 const MOUNT_FAILURES: ReadonlySet<string> = new Set(['FailedMount', 'FailedAttachVolume', 'FailedMapVolume']);
 
-const folder = Type.String({ pattern: '^[A-Za-z0-9_][A-Za-z0-9_.+@-]{0,49}$' });
+const folder = Type.String({ pattern: DISK_FOLDER });
 const count = Type.Integer({ minimum: 0 });
 
 /** What the pod of a sandbox is made of, without its creator's request: the cluster may not be trusted. */
@@ -43,7 +45,7 @@ const contentSchema = Type.Object({
   isolation: Type.Union([Type.Literal('namespaces'), Type.Literal('gvisor')]),
   resources: Type.Object({ cpuMillis: count, memoryMb: count, diskMb: count, pids: count }),
   /** Folders in the root that it has; null until they are known. */
-  folders: Type.Union([Type.Array(folder, { maxItems: 50 }), Type.Null()]),
+  folders: Type.Union([Type.Array(folder, { maxItems: MAX_DISK_FOLDERS }), Type.Null()]),
 });
 type DiskContent = Static<typeof contentSchema>;
 

@@ -124,7 +124,7 @@ export class PodStarts {
     }
   }
 
-  /** Makes a pod for the disk of a created sandbox, in place of one that has ended or did not come up. */
+  /** Makes a pod for the disk of a created sandbox, replacing one that ended or did not come up. */
   async bringUp(
     spec: SandboxSpec,
     before: PodView | null,

@@ -2,8 +2,10 @@ import { fieldAt, type KubeObject } from '@svc/kube';
 import { findCondition, recordsAt, textAt } from '@svc/kube/values';
 import {
   DISK_CONTAINER,
+  DISK_FOLDER,
   DISK_VOLUME,
   HELPER_CONTAINER,
+  MAX_DISK_FOLDERS,
   metadataText,
   OTHER_FOLDERS,
   SANDBOX_CONTAINER,
@@ -54,8 +56,7 @@ const MAX_NAME = 253;
 const MAX_REASON = 1000;
 /** What a kubelet reports of a container's last words. */
 const MAX_REPORT = 4096;
-const MAX_FOLDERS = 50;
-const FOLDER = /^[A-Za-z0-9_][A-Za-z0-9_.+@-]{0,49}$/;
+const FOLDER = new RegExp(DISK_FOLDER, 'u');
 /** The helper ends with it when it does not know what is asked of it. */
 const USAGE_ERROR = 2;
 const CONTAINER_FAILURES: ReadonlySet<string> = new Set([
@@ -148,7 +149,7 @@ function parseFolders(text: string): readonly string[] | null {
   } catch {
     return null;
   }
-  if (!Array.isArray(names) || names.length > MAX_FOLDERS) return null;
+  if (!Array.isArray(names) || names.length > MAX_DISK_FOLDERS) return null;
   return names.every((name): name is string => typeof name === 'string' && FOLDER.test(name)) ? names : null;
 }
 
