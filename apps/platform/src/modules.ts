@@ -266,6 +266,7 @@ async function openArchives(
 /** Every replica is a node for sandboxes. */
 function createNodes(replicas: ReplicaRegistry): SandboxNodes {
   return {
+    live: async () => (await replicas.live()).map(({ id }) => id),
     isLive: async (node) => (await replicas.find(node))?.isLive === true,
     silent: async (silentMs) =>
       (await replicas.list()).filter((each) => !each.isLive && each.silentMs >= silentMs).map(({ id }) => id),

@@ -46,6 +46,8 @@ import { MountService } from './domain/mounts/mount-service.ts';
 import { IMAGE } from './routes/registry-routes.ts';
 import { VOLUME } from './routes/volume-routes.ts';
 import { describeMachine, type SandboxesState, type SshPart } from './state.ts';
+import { SANDBOX_SOURCE, SourceNodes } from './domain/source-nodes.ts';
+import { TEMPLATE_BUILD, TEMPLATE_BUILDER } from './domain/templates/build-nodes.ts';
 import { ForkCopies } from './domain/snapshots/fork-copies.ts';
 import { SnapshotService } from './domain/snapshots/snapshot-service.ts';
 import { usageByWorkspace } from './store/quota-usage.ts';
@@ -89,6 +91,9 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
       [SANDBOX]: (id, workspaceUuid) => services.context.holder.findNode(id, workspaceUuid),
       [VOLUME]: (name, workspaceUuid) => services.volumes.findNode(name, workspaceUuid),
       [IMAGE]: services.registryPart.findNode,
+      [SANDBOX_SOURCE]: (id, workspaceUuid) => services.sourceNodes.find(id, workspaceUuid),
+      [TEMPLATE_BUILDER]: (workspaceUuid) => services.buildNodes.ofWorkspace(workspaceUuid),
+      [TEMPLATE_BUILD]: (id, workspaceUuid) => services.buildNodes.ofBuild(id, workspaceUuid),
     },
     start: (signal) => start(services, deps.log, signal),
     drain: services.drain,
@@ -190,10 +195,9 @@ function createInside(
     commands: new CommandService({ service, live, clock, maxCommands }),
     processes: new ProcessService({ service, live, clock, maxFollowed: maxCommands }),
   };
-  const { kysely } = database;
-  const given = { ...inside, service, isolation, nodes, context, catalog, folder, kysely, config };
+  const given = { ...inside, service, isolation, nodes, context, catalog, folder, database, config };
   const templatePart = createTemplatePart(given);
-  return { ...inside, templatePart, templates: templatePart.templates };
+  return { ...inside, templatePart, templates: templatePart.templates, buildNodes: templatePart.buildNodes };
 }
 
 async function assemble(deps: SandboxesDependencies) {
@@ -213,6 +217,11 @@ async function assemble(deps: SandboxesDependencies) {
   const continuing = createContinuing(deps, database, context, lifecycle, places);
   const inside = createInside(base, lifecycle, deps);
   const { kysely } = database;
+  const sourceNodes = new SourceNodes({
+    volumes: lifecycle.volumeRepository,
+    snapshots,
+    templates: inside.templates,
+  });
   const { recorder } = events;
   const copyRepository = createForkCopyRepository(kysely);
   const forkCopies = new ForkCopies({ context, repository: copyRepository, volumes, mounts: base.parts.mounts });
@@ -258,6 +267,7 @@ async function assemble(deps: SandboxesDependencies) {
     tickets,
     usage,
     forkCopies,
+    sourceNodes,
     confirm: (granted: GrantedAccess) => confirmAccess(deps.access, granted),
     webhooks,
   };

@@ -72,6 +72,27 @@ describe('a request for what another replica holds', () => {
     });
   });
 
+  it('is found by its body, which arrives whole, however it was sent', async () => {
+    const body = { thing: '1', text: `ä "${'x'.repeat(40_000)}"`, list: [null, 1.5], nested: { empty: {} } };
+    const sent = Buffer.from(JSON.stringify(body, null, 2));
+    const headers = { 'content-type': 'application/json; charset=utf-8', 'content-digest': 'sha-256=:of those bytes:' };
+    const whole = await call('/named', { method: 'POST', headers, body: sent });
+    expect(whole.status).toBe(201);
+    expect(await whole.json()).toEqual({ servedBy: 'owner', body, digest: null });
+    const pieces = new ReadableStream({
+      start(controller) {
+        for (let at = 0; at < sent.length; at += 1000) controller.enqueue(sent.subarray(at, at + 1000));
+        controller.close();
+      },
+    });
+    const chunked = await call('/named', { method: 'POST', headers, body: pieces, duplex: 'half' });
+    expect(await chunked.json()).toMatchObject({ servedBy: 'owner', body });
+    const unnamed = await call('/named', { method: 'POST', headers, body: '{"other":1}' });
+    expect(await unnamed.json()).toMatchObject({ servedBy: 'asked', body: { other: 1 } });
+    const invalid = await call('/named', { method: 'POST', headers, body: '{"thing":' });
+    expect(invalid.status).toBe(400);
+  });
+
   it('streams in both directions', async () => {
     const body = randomBytes(8 * 1024 * 1024);
     const answer = await call('/things/1', { method: 'PUT', body });

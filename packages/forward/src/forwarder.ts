@@ -38,6 +38,8 @@ const WATCH_EVERY_MS = 2_000;
 /** Of connections that replicas themselves open: no client named a host. */
 const REPLICA_HOST = 'replica.internal';
 const RETRY_AFTER = { 'retry-after': '1' } as const;
+/** About the bytes of a body, which is sent again in other bytes. */
+const OF_BODY: ReadonlySet<string> = new Set(['content-length', 'content-digest', 'content-md5', 'expect', 'trailer']);
 /** Safe to repeat, whatever the owner has done with the request (RFC 9110, section 9.2.1). */
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -151,12 +153,13 @@ export class Forwarder implements Forwarding {
     const agent = this.#agentFor(peer);
     const leave = this.#enter(forwarded);
     begin?.();
-    const body = hasSmallBody(request) ? await readSmallBody(request, response) : undefined;
+    const read = exchange.body?.();
+    const body = read ?? (hasSmallBody(request) ? await readSmallBody(request, response) : undefined);
     if (body === null || response.destroyed) return leave(); // the client left meanwhile
     keepOpen(request.socket); // the owner bounds idle time
     try {
       const target = {
-        ...this.#targetOf(request, peer, forwarded, agent),
+        ...this.#targetOf(request, peer, forwarded, agent, read),
         timeoutMs: 0, // the owner decides how long an answer may take
         answerHeaders: (headers: HeaderList) => withMissing(headers, answerHeaders),
       };
@@ -254,9 +257,11 @@ export class Forwarder implements Forwarding {
     { replica }: Peer,
     forwarded: Forwarded,
     agent: PeerAgent,
+    body?: Buffer,
   ): Omit<RelayTarget, 'timeoutMs'> {
     const isOurs = (name: string): boolean => name === HOP_HEADER || name === 'x-request-id';
-    const headers = endToEndHeaders(request, isOurs);
+    const headers = endToEndHeaders(request, body === undefined ? isOurs : (name) => isOurs(name) || OF_BODY.has(name));
+    if (body !== undefined) headers.push('Content-Length', String(body.length));
     headers.push('X-Request-ID', forwarded.requestId);
     headers.push('X-Svc-Hop', this.#signature.sign(request, replica, forwarded));
     return { agent, connection: agent.connection, path: request.url ?? '/', headers, dropsTrailer: isOurs };

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { GrantedAccess } from '@svc/access';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RequestClient } from './client-of-request.ts';
 import { httpErrors } from './errors.ts';
 import { grantedAccessOf } from './guard.ts';
@@ -65,9 +65,11 @@ export interface OwnedConnection {
   readonly signal: AbortSignal;
 }
 
-/** A request whose body nothing has read, and its response. */
+/** A request and its response. */
 export interface ForwardedExchange {
   readonly request: IncomingMessage;
+  /** The whole body, where it was read to find the owner; otherwise nothing has read it. */
+  readonly body?: () => Buffer;
   readonly response: ServerResponse;
   /** Called when the owner is another replica, before anything is sent to it. */
   readonly begin?: () => void;
@@ -99,6 +101,11 @@ declare module 'fastify' {
      * body is read. Null: any replica serves this request.
      */
     owned?: (request: FastifyRequest) => Owned | null;
+    /**
+     * Like `owned`, for what the JSON body of the request names. Requests reach the owner after their validation, and nothing
+     * before that may have an effect.
+     */
+    ownedByBody?: (request: FastifyRequest) => Owned | null;
   }
 }
 
@@ -107,7 +114,8 @@ export function admitHops(app: HttpApp, forwarding: Forwarding): void {
   app.addHook('onRequest', async (request) => {
     const hop = forwarding.hopOf(request.raw);
     if (hop === null) return;
-    if (request.routeOptions.config.owned === undefined) throw httpErrors.HOP_REFUSED(NEVER_FORWARDED);
+    const { owned, ownedByBody } = request.routeOptions.config;
+    if ((owned ?? ownedByBody) === undefined) throw httpErrors.HOP_REFUSED(NEVER_FORWARDED);
     const { remoteAddress, isSecure } = hop.client;
     Object.defineProperty(request, 'ip', { value: remoteAddress });
     Object.defineProperty(request, 'protocol', { value: isSecure ? 'https' : 'http' });
@@ -120,27 +128,43 @@ export const NEVER_FORWARDED = { details: { reason: 'requests for this address a
 /** After guard and limits: the one place that decides where a request of the app is served. */
 export function forwardToOwners(app: HttpApp, forwarding: Forwarding): void {
   app.addHook('onRequest', async (request, reply) => {
-    const owned = request.routeOptions.config.owned?.(request) ?? null;
-    const { raw, id } = request;
-    const isPublic = request.routeOptions.config.public === true;
-    if (owned === null) {
-      if (forwarding.hopOf(raw) !== null) throw httpErrors.HOP_REFUSED(NEVER_FORWARDED);
-      return;
-    }
-    const client = { remoteAddress: request.ip, isSecure: request.protocol === 'https' };
-    const forwarded = { owned, granted: isPublic ? null : grantedAccessOf(request), requestId: id, client };
-    // The owner answers and records the request. Until it is known to be elsewhere, both are still ours.
-    const before = { isAnswered: request.isAnswered, isAudited: request.isAudited };
-    const begin = (): void => void Object.assign(request, { isAnswered: true, isAudited: true });
-    let isForwarded = false;
-    try {
-      const exchange = { request: raw, response: reply.raw, answerHeaders: limitHeaders(reply), begin };
-      isForwarded = await forwarding.forwardRequest(exchange, forwarded);
-    } finally {
-      if (isForwarded) reply.hijack();
-      else Object.assign(request, before);
-    }
+    const { owned, ownedByBody } = request.routeOptions.config;
+    if (ownedByBody === undefined) await forward(forwarding, request, reply, owned?.(request) ?? null);
   });
+  app.addHook('preHandler', async (request, reply) => {
+    const { ownedByBody } = request.routeOptions.config;
+    if (ownedByBody === undefined) return;
+    const body = (): Buffer => Buffer.from(JSON.stringify(request.body ?? null));
+    await forward(forwarding, request, reply, ownedByBody(request), body);
+  });
+}
+
+async function forward(
+  forwarding: Forwarding,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  owned: Owned | null,
+  body?: () => Buffer,
+): Promise<void> {
+  const { raw, id } = request;
+  const isPublic = request.routeOptions.config.public === true;
+  if (owned === null) {
+    if (forwarding.hopOf(raw) !== null) throw httpErrors.HOP_REFUSED(NEVER_FORWARDED);
+    return;
+  }
+  const client = { remoteAddress: request.ip, isSecure: request.protocol === 'https' };
+  const forwarded = { owned, granted: isPublic ? null : grantedAccessOf(request), requestId: id, client };
+  // The owner answers and records the request. Until it is known to be elsewhere, both are still ours.
+  const before = { isAnswered: request.isAnswered, isAudited: request.isAudited };
+  const begin = (): void => void Object.assign(request, { isAnswered: true, isAudited: true });
+  let isForwarded = false;
+  try {
+    const exchange = { request: raw, response: reply.raw, answerHeaders: limitHeaders(reply), begin };
+    isForwarded = await forwarding.forwardRequest(body === undefined ? exchange : { ...exchange, body }, forwarded);
+  } finally {
+    if (isForwarded) reply.hijack();
+    else Object.assign(request, before);
+  }
 }
 
 /** The limits of this replica, where the client's requests are counted. */

@@ -105,6 +105,36 @@ describe('FairSlots', () => {
     expect([order.map(([key]) => key).join(''), rests.length]).toEqual(['abaaa', 2]); // alone: no rest
   });
 
+  it('puts off the rest of a key with little work, and not that of one with much', async () => {
+    let nowMs = 0;
+    const rests: number[] = [];
+    const slots = createSlots({
+      capacity: 3,
+      sharedCapacityPerKey: 1,
+      sharedRest: 5,
+      postponedRestMs: 200,
+      isContended: () => true,
+      nowMs: () => nowMs,
+      delay: (end, milliseconds) => {
+        rests.push(milliseconds);
+        nowMs += milliseconds;
+        end();
+      },
+    });
+    const work = async (key: string): Promise<void> => {
+      const release = await slots.acquire(key);
+      nowMs += 20;
+      release();
+    };
+    for (let index = 0; index < 10; index += 1) {
+      await work('seldom');
+      nowMs += 200;
+    }
+    expect(rests).toEqual([]);
+    for (let index = 0; index < 5; index += 1) await work('often');
+    expect(rests).toEqual([60, 80, 80]); // each work owes 100, and takes 20 itself
+  });
+
   it('keeps a slot free of the long work of one owner, whatever number of keys asks for it', async () => {
     const groupOf = (key: string): string => key.slice(0, 1);
     const slots = createSlots({ capacity: 4, capacityPerKey: 2, capacityPerGroup: 3, groupOf });

@@ -1,4 +1,5 @@
 import { FairQueue, type FairQueueOptions } from './fair-queue.ts';
+import { RecentMap } from './recent-map.ts';
 
 /** Capacity and bounds of fair slots. */
 export interface FairSlotsOptions extends Pick<FairQueueOptions, 'maxItemsPerKey' | 'maxItemsPerGroup' | 'groupOf'> {
@@ -15,6 +16,8 @@ export interface FairSlotsOptions extends Pick<FairQueueOptions, 'maxItemsPerKey
    * others. The slot itself is free for other keys. Defaults to 0.
    */
   sharedRest?: number;
+  /** How much rest a key may put off, so that single works, far apart, need none. Defaults to 0. */
+  postponedRestMs?: number;
   /** Maximum slots per group. Defaults to `capacity`. */
   capacityPerGroup?: number;
   /** Maximum waiting callers. */
@@ -32,6 +35,8 @@ export interface FairSlotsOptions extends Pick<FairQueueOptions, 'maxItemsPerKey
 const SHARED_MS = 5_000;
 /** Slow work, such as a start from a cold disk, is no reason for a long rest. */
 const MAX_REST_MS = 250;
+/** Keys whose rest is known. */
+const MAX_RESTING = 10_000;
 
 /** Releases the slot. Further calls have no effect. */
 export type ReleaseSlot = () => void;
@@ -57,6 +62,8 @@ export class FairSlots {
   /** Slots held, and those that the key rests from. */
   readonly #heldByKey = new Map<string, number>();
   readonly #heldByGroup = new Map<string, number>();
+  /** When a key will have rested from all its work. */
+  readonly #restedAtMs = new RecentMap<number>(MAX_RESTING);
   #free: number;
   #lastKey: string | null = null;
   /** Until then, slots count as shared. */
@@ -166,9 +173,8 @@ export class FairSlots {
 
   /** Returns the key's slot to the key, after its rest. */
   #rest(key: string, sinceMs: number): void {
-    const nowMs = this.#nowMs();
-    const restMs = Math.min((nowMs - sinceMs) * (this.#options.sharedRest ?? 0), MAX_REST_MS);
-    if (restMs < 1 || !this.#isShared(nowMs)) {
+    const restMs = this.#restOf(key, sinceMs);
+    if (restMs < 1) {
       count(this.#heldByKey, key, -1);
       return;
     }
@@ -176,6 +182,16 @@ export class FairSlots {
       count(this.#heldByKey, key, -1);
       this.#grantFree();
     }, restMs);
+  }
+
+  #restOf(key: string, sinceMs: number): number {
+    const { sharedRest = 0, postponedRestMs = 0 } = this.#options;
+    const nowMs = this.#nowMs();
+    if (sharedRest === 0 || !this.#isShared(nowMs)) return 0;
+    const restMs = Math.min((nowMs - sinceMs) * sharedRest, MAX_REST_MS);
+    const restedAtMs = Math.max(nowMs, this.#restedAtMs.get(key) ?? 0) + restMs;
+    this.#restedAtMs.set(key, restedAtMs);
+    return Math.min(restMs, restedAtMs - nowMs - postponedRestMs);
   }
 }
 

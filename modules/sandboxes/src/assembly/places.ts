@@ -11,24 +11,30 @@ const MAX_WAITING = 65_536;
 
 /** A workspace can hold all slots but these two; all workspaces of one owner together can hold all but one. */
 const KEPT_FOR_OTHERS = 2;
+/** A start waits for the disk, the kernel and the database half of its time. */
+const STARTS_PER_PROCESSOR = 4;
 /** Rest after each millisecond of a start next to other workspaces; measured in bench/fairness. */
 const SHARED_REST = 5;
+/** Of some three starts: a workspace that starts a sandbox now and then does not wait for its own rest. */
+const POSTPONED_REST_MS = 250;
 
 /** Concurrent starts, and as many removals, in each connected cluster, which does the work and belongs to one workspace. */
 const IN_CLUSTER = 16;
 
 /**
  * Slots for starts and removals. When sandboxes run on this machine, this work keeps its processors busy, so a
- * workspace gets as many slots as there are processors. No workspace or owner can hold the last slot, so slow starts of
+ * workspace gets four slots for each. No workspace or owner can hold the last slot, so slow starts of
  * one tenant never block the others. While several workspaces are active, each gets at most half of the processors and
  * rests between starts: starts that share a processor are slow, and so is every request next to them.
  */
 export function createPlaces(
-  { parallelStarts = Math.max(2, availableParallelism()) }: Pick<SandboxDriver, 'parallelStarts'>,
+  { parallelStarts }: Pick<SandboxDriver, 'parallelStarts'>,
   { shareOf }: Pick<QuotaLimits, 'shareOf'>,
   traffic: Pick<WorkspaceTraffic, 'isContended'>,
   metrics: Metrics,
 ): StartPlaces {
+  const processors = Math.max(2, availableParallelism());
+  const alone = parallelStarts ?? processors * STARTS_PER_PROCESSOR;
   const waited = metrics.histogram('svc_sandbox_place_wait_seconds', 'Queue time of starts and removals');
   const shared = {
     maxWaiting: MAX_WAITING,
@@ -37,12 +43,13 @@ export function createPlaces(
   };
   const here = new FairSlots({
     ...shared,
-    capacity: parallelStarts + KEPT_FOR_OTHERS,
-    capacityPerKey: parallelStarts,
-    sharedCapacityPerKey: Math.ceil(parallelStarts / 2),
+    capacity: alone + KEPT_FOR_OTHERS,
+    capacityPerKey: alone,
+    sharedCapacityPerKey: Math.ceil((parallelStarts ?? processors) / 2),
     isContended: () => traffic.isContended(),
     sharedRest: SHARED_REST,
-    capacityPerGroup: parallelStarts + KEPT_FOR_OTHERS - 1,
+    postponedRestMs: POSTPONED_REST_MS,
+    capacityPerGroup: alone + KEPT_FOR_OTHERS - 1,
     groupOf: shareOf,
   });
   const places = new StartPlaces({ here, inCluster: () => new FairSlots({ ...shared, capacity: IN_CLUSTER }) });

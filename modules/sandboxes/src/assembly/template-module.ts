@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { BackgroundLoop } from '@svc/runtime';
+import type { Database } from '@svc/sql';
 import type { Metrics } from '@svc/telemetry';
-import type { Kysely } from 'kysely';
 import { UploadStore } from '../adapters/templates/upload-store.ts';
 import type { SandboxesConfig } from '../config.ts';
 import type { SandboxContext } from '../domain/context.ts';
@@ -11,8 +11,10 @@ import type { ImageCatalog } from '../domain/images/catalog.ts';
 import type { IsolationPolicy } from '../domain/isolation.ts';
 import type { SandboxNodes } from '../domain/ports.ts';
 import type { SandboxService } from '../domain/sandbox-service.ts';
+import { BuildNodes } from '../domain/templates/build-nodes.ts';
 import { TemplateBuilder } from '../domain/templates/template-builder.ts';
 import { TemplateService } from '../domain/templates/template-service.ts';
+import { createNodeRepository } from '../store/node-repository.ts';
 import type { SandboxTables } from '../store/tables.ts';
 import { createTemplateRepository } from '../store/template-repository.ts';
 
@@ -20,14 +22,14 @@ const MEBIBYTE = 1024 * 1024;
 const MINUTE_MS = 60_000;
 
 export interface TemplatePartOptions {
-  readonly kysely: Kysely<SandboxTables>;
+  readonly database: Database<SandboxTables>;
   readonly context: SandboxContext;
   readonly service: SandboxService;
   readonly files: FileService;
   readonly commands: CommandService;
   readonly catalog: ImageCatalog;
   readonly isolation: IsolationPolicy;
-  readonly nodes: Pick<SandboxNodes, 'silent'>;
+  readonly nodes: Pick<SandboxNodes, 'silent' | 'live'>;
   readonly config: SandboxesConfig;
   /** The module's folder in the data folder. */
   readonly folder: string;
@@ -35,6 +37,7 @@ export interface TemplatePartOptions {
 
 export interface TemplatePart {
   readonly templates: TemplateService;
+  readonly buildNodes: BuildNodes;
   /** Ends what an earlier process left, and sweeps from then on. */
   start(): Promise<void>;
   close(): Promise<void>;
@@ -42,8 +45,8 @@ export interface TemplatePart {
 
 /** Templates, their builds, and the files that these copy from. */
 export function createTemplatePart(options: TemplatePartOptions): TemplatePart {
-  const { kysely, context, service, isolation, nodes, config, folder } = options;
-  const repository = createTemplateRepository(kysely);
+  const { database, context, service, isolation, nodes, config, folder } = options;
+  const repository = createTemplateRepository(database.kysely);
   const limits = config.templates;
   const uploads = new UploadStore({
     folder: join(folder, 'template-files'),
@@ -74,6 +77,7 @@ export function createTemplatePart(options: TemplatePartOptions): TemplatePart {
   });
   return {
     templates,
+    buildNodes: new BuildNodes({ context, repository, building: createNodeRepository(database), nodes }),
     start: async () => {
       await templates.reconcile();
       sweeping.start();

@@ -119,6 +119,8 @@ export interface VolumeMounter {
 /** The nodes of the installation. Each replica is one, with the sandboxes that it created. */
 export interface SandboxNodes {
   isLive(node: string): Promise<boolean>;
+  /** Nodes that a process serves now. */
+  live(): Promise<readonly string[]>;
   /** Nodes that no process has served for this time, by the database's clock. */
   silent(silentMs: number): Promise<readonly string[]>;
 }

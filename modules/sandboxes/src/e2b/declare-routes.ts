@@ -14,7 +14,7 @@ export function declareE2bRoutes(app: HttpApp): void {
     const config = route.config ?? {};
     if (config.public === true) return;
     if (config.grantedEarlier !== undefined) {
-      route.config = { ...config, owned: admitted };
+      route.config = { owned: admitted, ...config };
       return;
     }
     const isOwned = config.anyNode !== true && /\/sandboxes\/:id(\/|$)/.test(route.url);

@@ -1,4 +1,4 @@
-import { grantOf, principalOf, type HttpApp } from '@svc/http';
+import { grantOf, principalOf, type HttpApp, type Owned } from '@svc/http';
 import type { CallerLimiter } from '../domain/admission.ts';
 import type { FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
@@ -14,6 +14,7 @@ import type { VolumeService, WantedMount } from '../domain/volumes/volume-servic
 import { sandboxErrors } from '../errors.ts';
 import type { SnapshotService } from '../domain/snapshots/snapshot-service.ts';
 import { expiryIn, limitOf, toCreateRequest } from './create-request.ts';
+import { ownedSource } from './owned-source.ts';
 import { toSandboxView, type ImageProgressSource } from './sandbox-view.ts';
 import { goneSignal } from './request-signal.ts';
 import {
@@ -123,7 +124,7 @@ function registerCreate(app: HttpApp, options: SandboxRoutesOptions): void {
   app.post(
     prefix,
     {
-      config: { action: 'sandbox:create', auditResource: mountedBuckets },
+      config: { action: 'sandbox:create', auditResource: mountedBuckets, ownedByBody: namedSource },
       schema: {
         tags,
         summary: 'Create a sandbox; 201 if it is running within the wait, otherwise 202',
@@ -326,6 +327,16 @@ function mountedBuckets({ body }: FastifyRequest): string {
     )
     .join(', ')
     .slice(0, MAX_AUDIT_LENGTH);
+}
+
+/** What only one node may have of what a sandbox is created from. Clusters get it from that node. */
+function namedSource(request: FastifyRequest): Owned | null {
+  const { cluster, volumes, snapshot_id: snapshotId, template } = request.body as Static<typeof createBodySchema>; // validated
+  const [volume] = volumes ?? [];
+  if (typeof cluster === 'string') return null;
+  if (volume !== undefined) return ownedSource(request, { kind: 'volume', name: volume.name });
+  if (snapshotId !== undefined) return ownedSource(request, { kind: 'snapshot', name: snapshotId });
+  return template === undefined ? null : ownedSource(request, { kind: 'template', name: template });
 }
 
 function mountsOf(given: Static<typeof volumeMountsSchema> = []): WantedMount[] {

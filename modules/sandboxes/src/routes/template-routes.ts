@@ -1,8 +1,10 @@
-import { grantOf, principalOf, type HttpApp } from '@svc/http';
+import { grantOf, principalOf, type HttpApp, type Owned } from '@svc/http';
 import type { CallerLimiter } from '../domain/admission.ts';
+import type { FastifyRequest } from 'fastify';
 import type { IncomingMessage } from 'node:http';
 import { Type } from 'typebox';
 import type { SandboxesConfig } from '../config.ts';
+import { TEMPLATE_BUILD, TEMPLATE_BUILDER } from '../domain/templates/build-nodes.ts';
 import { parseDockerfile } from '../domain/templates/dockerfile.ts';
 import type { TemplateService } from '../domain/templates/template-service.ts';
 import { parseTemplateName } from '../domain/templates/template.ts';
@@ -43,6 +45,18 @@ export interface TemplateRoutesOptions {
   readonly templates: TemplateService;
   readonly config: SandboxesConfig;
   readonly createLimiter: CallerLimiter;
+}
+
+/** What only the node that builds for the workspace serves. */
+export function templateBuilder(request: FastifyRequest): Owned {
+  const { workspaceUuid } = grantOf(request);
+  return { kind: TEMPLATE_BUILDER, id: workspaceUuid, workspaceUuid };
+}
+
+/** What only the node of the build serves. The route's path has `:build`. */
+export function templateBuild(request: FastifyRequest): Owned {
+  const { build: id } = request.params as { build: string };
+  return { kind: TEMPLATE_BUILD, id, workspaceUuid: grantOf(request).workspaceUuid };
 }
 
 /** `/api/templates`. */
@@ -155,7 +169,7 @@ function registerBuilds(app: HttpApp, { templates, config, createLimiter }: Temp
   app.post(
     '/api/templates/:name/builds',
     {
-      config: { action: 'template:create' },
+      config: { action: 'template:create', owned: templateBuilder },
       schema: {
         tags,
         summary: 'Build a template from an image, a Dockerfile or steps; it is created if it is new',
@@ -197,7 +211,7 @@ function registerBuilds(app: HttpApp, { templates, config, createLimiter }: Temp
   app.post(
     '/api/templates/:name/builds/:build/cancel',
     {
-      config: { action: 'template:update' },
+      config: { action: 'template:update', owned: templateBuild },
       schema: { tags, summary: 'Cancel a build', params: buildParams, querystring, response: { 200: buildSchema } },
     },
     async (request) => {
@@ -291,7 +305,7 @@ function registerFiles(app: HttpApp, { templates }: TemplateRoutesOptions): void
   app.get(
     '/api/templates/files/:hash',
     {
-      config: { action: 'template:read' },
+      config: { action: 'template:read', owned: templateBuilder },
       schema: {
         tags,
         summary: 'Check whether files are uploaded',
@@ -309,7 +323,7 @@ function registerFiles(app: HttpApp, { templates }: TemplateRoutesOptions): void
   app.put(
     '/api/templates/files/:hash',
     {
-      config: { action: 'template:create', rawBody: true },
+      config: { action: 'template:create', rawBody: true, owned: templateBuilder },
       bodyLimit: Number.MAX_SAFE_INTEGER,
       schema: {
         tags,

@@ -7,6 +7,7 @@ import type { VolumeMounter } from '../domain/ports.ts';
 import type { Volume } from '../domain/volumes/volume.ts';
 import type { VolumeService } from '../domain/volumes/volume-service.ts';
 import { creatorFields } from './create-request.ts';
+import { ownedSource } from './owned-source.ts';
 import { idParamsSchema, workspaceQuery, workspaceQuerySchema } from './schemas.ts';
 
 /** The kind of owned thing that a volume is. */
@@ -30,7 +31,7 @@ const volumeSchema = Type.Object({
   name: Type.String(),
   size_mb: Type.Integer({ description: 'Size in MiB; a full volume fails writes' }),
   source_id: nullableId('Volume or volume snapshot that it was created from; it may no longer exist'),
-  node: Type.String({ description: 'Node that stores the volume; only its sandboxes can mount it' }),
+  node: Type.String({ description: 'Node that stores the volume; sandboxes that mount it run there' }),
   mounted_by: Type.Array(
     Type.Object({
       sandbox_id: Type.String(),
@@ -115,7 +116,7 @@ function registerCreate(app: HttpApp, options: VolumeRoutesOptions): void {
   app.post(
     '/api/volumes',
     {
-      config: { action: 'volume:create', answersLate: true },
+      config: { action: 'volume:create', answersLate: true, ownedByBody: namedSnapshot },
       schema: {
         tags,
         summary: 'Create a volume, empty or from a volume snapshot',
@@ -141,6 +142,11 @@ function registerCreate(app: HttpApp, options: VolumeRoutesOptions): void {
       return reply.status(201).header('location', `/api/volumes/${name}`).send(render(made, []));
     },
   );
+}
+
+function namedSnapshot(request: FastifyRequest): Owned | null {
+  const { snapshot_id: name } = request.body as { snapshot_id?: string }; // validated
+  return name === undefined ? null : ownedSource(request, { kind: 'volume_snapshot', name });
 }
 
 function registerChanges(app: HttpApp, { volumes }: VolumeRoutesOptions): void {

@@ -51,6 +51,12 @@ export function createNodeRepository({ kysely, dialect }: Database<SandboxTables
         return changed !== undefined;
       }),
 
+    async withDriver(driver) {
+      const query = kysely.selectFrom('sandbox_node').select('node').where('driver', '=', driver);
+      const rows = await query.where('drain_requested_at', 'is', null).orderBy('node').execute();
+      return rows.map(({ node }) => node);
+    },
+
     async list() {
       const nodes = await kysely.selectFrom('sandbox_node').selectAll().orderBy('node').execute();
       const loads = await readLoads(kysely);

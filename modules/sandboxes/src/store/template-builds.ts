@@ -19,6 +19,7 @@ export function buildRows(
   TemplateRepository,
   | 'insertBuild'
   | 'findBuild'
+  | 'newestBuild'
   | 'builds'
   | 'startBuild'
   | 'finishBuild'
@@ -39,6 +40,20 @@ export function buildRows(
 
     async findBuild(id) {
       const row = await buildsIn(kysely).where('id', '=', id).executeTakeFirst();
+      return row === undefined ? null : toBuild(row);
+    },
+
+    async newestBuild(workspaceUuid) {
+      const row = await buildsIn(kysely)
+        .where(({ eb, selectFrom }) => {
+          const templates = selectFrom('template')
+            .select('template.id')
+            .where('template.workspace_uuid', '=', workspaceUuid);
+          return eb('template_id', 'in', templates); // by the index of templates
+        })
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .executeTakeFirst();
       return row === undefined ? null : toBuild(row);
     },
 

@@ -343,7 +343,7 @@ describeDialects<unknown>('snapshots of sandboxes in connected clusters', migrat
     };
     const lost = take(id);
     await waitFor(() => isSending);
-    const nodes = { isLive: async () => true, silent: async () => ['a'] };
+    const nodes = { isLive: async () => true, live: async () => [], silent: async () => ['a'] };
     others.push(await start('b', { nodes, driver: own.b }));
     await waitFor(async () => (await snapshotRows()).length === 0);
     expect((await rows()).map(({ state }) => state)).toEqual(['abandoned']);

@@ -28,7 +28,7 @@ describeDialects<unknown>('an E2B client of two replicas, with its sandbox at th
     const start = (node: string, access?: TestPlatform['access']): Promise<TestPlatform> => {
       const driver = new FakeDriver();
       drivers.push(driver);
-      const nodes = { isLive: async () => true, silent: async () => [] };
+      const nodes = { isLive: async () => true, live: async () => ['node-1', 'node-2'], silent: async () => [] };
       return startPlatform({ driver, node, network, nodes, database: database(), ...(access && { access }) });
     };
     asked = await start('node-1');

@@ -25,7 +25,7 @@ beforeEach(async () => {
   driver = new FakeDriver();
   other = new FakeDriver();
   const network = await createInternalNetwork(LIMITS);
-  const nodes = { isLive: async () => true, silent: async () => [] };
+  const nodes = { isLive: async () => true, live: async () => ['holder', 'asked'], silent: async () => [] };
   const shared = { network, nodes, database, limits: () => LIMITS };
   holder = await startPlatform({ ...shared, driver, node: 'holder' });
   asked = await startPlatform({ ...shared, driver: other, node: 'asked', access: holder.access });

@@ -44,7 +44,7 @@ describe('the sandboxes of another node', () => {
       get node() {
         return here;
       },
-      nodes: { isLive: async (node) => live.has(node), silent: async () => silent },
+      nodes: { isLive: async (node) => live.has(node), live: async () => [...live], silent: async () => silent },
       clock,
     });
   });

@@ -39,7 +39,7 @@ describeRequiring(['command:ssh'], 'SSH to a sandbox of another replica', () => 
         driver: drivers[index] ?? new FakeDriver(),
         node: `node-${index}`,
         network,
-        nodes: { isLive: async () => live, silent: async () => [] },
+        nodes: { isLive: async () => live, live: async () => ['node-0', 'node-1'], silent: async () => [] },
         database,
         config: { ssh: index === 0 ? { port: 0, max_connections: 100 } : { max_connections: 100 }, max_terminals: 2 },
         ...(access === undefined ? {} : { access }),

@@ -111,12 +111,14 @@ describeDialects<unknown>('templates that every node can use', migrations, (data
     expect(await nodes.stored()).toHaveLength(2);
   });
 
-  it('are refused on another node until they are archived, with what to do, and say why not', async () => {
+  it('are refused until they are archived by a node that cannot forward, with what to do, and say why not', async () => {
+    const alone = await nodes.start('alone', { isAlone: true });
     a.blobs.beforeSeal = () => Promise.reject(new Error('the engine is away'));
     const made = await build(a, 'tools');
-    const refused = await b.call('POST', '/api/sandboxes', { template: 'tools' });
+    const refused = await alone.call('POST', '/api/sandboxes', { template: 'tools' });
     expect(refused).toMatchObject({ status: 409, body: { code: 'TEMPLATE_ELSEWHERE', details: { node: 'a' } } });
     expect(refused.body['error']).toContain('it is not archived yet');
+    await create(b, 'tools'); // on a
     const failed = await build(b, 'derived', { from: 'tools' }, 'error');
     expect(failed['error'].message).toContain('is on node a and not archived yet');
     await nodes.until(async () => (await read('tools', made['id']))['archive_error'] !== null);
@@ -127,12 +129,13 @@ describeDialects<unknown>('templates that every node can use', migrations, (data
     expect(await nodes.stored()).toEqual([]);
     a.blobs.beforeSeal = async () => undefined;
     await archived('tools', made['id']);
-    await create(b, 'tools');
+    await create(alone, 'tools');
     await assertNoOrphans();
   });
 
-  it('are refused on nodes without archives, and by their build while it has no tag', async () => {
-    const c = await nodes.start('c', { hasArchives: false });
+  it('are refused by nodes without archives that cannot forward, and by their build while it has no tag', async () => {
+    const c = await nodes.start('c', { hasArchives: false, isAlone: true });
+    const d = await nodes.start('d', { isAlone: true });
     const made = await build(a, 'tools');
     await archived('tools', made['id']);
     const refused = await c.call('POST', '/api/sandboxes', { template: 'tools' });
@@ -143,18 +146,21 @@ describeDialects<unknown>('templates that every node can use', migrations, (data
 
     await a.call('DELETE', '/api/templates/tools/tags/latest');
     await letPass();
-    const untagged = await b.call('POST', '/api/sandboxes', { template: made['id'] });
+    const untagged = await d.call('POST', '/api/sandboxes', { template: made['id'] });
     expect(untagged).toMatchObject({ status: 409, body: { code: 'TEMPLATE_ELSEWHERE' } });
     expect(untagged.body['error']).toContain('only builds with a tag are archived');
     const tagged = await b.call('PUT', '/api/templates/tools/tags/again', { target: made['id'] });
     expect(tagged.status).toBe(200);
     await archived('tools', made['id']);
-    await create(b, 'tools:again');
+    await create(d, 'tools:again');
   });
 
-  it('are cancelled and started at their node only, which the refusal names', async () => {
+  it('are cancelled at every node, and otherwise the refusal names theirs', async () => {
+    const alone = await nodes.start('alone', { isAlone: true });
     const made = await build(a, 'tools');
-    const refused = await b.call('POST', `/api/templates/tools/builds/${made['id']}/cancel`);
+    const cancel = `/api/templates/tools/builds/${made['id']}/cancel`;
+    expect(await b.call('POST', cancel)).toMatchObject({ status: 200, body: { status: 'ready' } });
+    const refused = await alone.call('POST', cancel);
     expect(refused).toMatchObject({ status: 409, body: { code: 'TEMPLATE_ELSEWHERE' } });
     expect(refused.body['error']).toContain('send the request to node a');
   });
@@ -331,14 +337,15 @@ describeDialects<unknown>('templates that every node can use', migrations, (data
   });
 
   it('make sandboxes for clients of E2B', async () => {
-    const ask = () => b.call('POST', '/e2b/sandboxes', { templateID: 'tools:v1' });
+    const alone = await nodes.start('alone', { isAlone: true });
+    const ask = () => alone.call('POST', '/e2b/sandboxes', { templateID: 'tools:v1' });
     a.blobs.beforeSeal = () => Promise.reject(new Error('the engine is away'));
     const made = await build(a, 'tools:v1');
     expect((await ask()).status).toBe(409);
     a.blobs.beforeSeal = async () => undefined;
     await archived('tools', made['id']);
     expect(await ask()).toMatchObject({ status: 201, body: { sandboxID: expect.any(String) } });
-    expect(b.driver.added).toHaveLength(1);
+    expect(alone.driver.added).toHaveLength(1);
   });
 
   it('keep a fetched image on the node for some days without use', async () => {

@@ -21,6 +21,13 @@ export interface ArchiveNode {
   call(method: string, path: string, body?: unknown): Promise<Answer>;
 }
 
+export interface ArchiveNodeOptions {
+  readonly hasArchives?: boolean;
+  /** Whether it cannot forward requests to the others. */
+  readonly isAlone?: boolean;
+  readonly disk?: DiskSpace;
+}
+
 /** Nodes on one database and one storage for archives. */
 export interface ArchiveNodes extends AsyncDisposable {
   /** Lets time pass for the nodes that respond; the others are like paused processes. */
@@ -29,7 +36,7 @@ export interface ArchiveNodes extends AsyncDisposable {
   until(condition: () => Promise<boolean>, stepMs?: number): Promise<void>;
   readonly owner: FakeCaller;
   readonly kysely: Kysely<SandboxTables>;
-  start(name: string, options?: { readonly hasArchives?: boolean; readonly disk?: DiskSpace }): Promise<ArchiveNode>;
+  start(name: string, options?: ArchiveNodeOptions): Promise<ArchiveNode>;
   /** Everything in the storage. */
   stored(): Promise<string[]>;
   /** Size of all of it, including what is being written. */
@@ -76,7 +83,7 @@ export async function createArchiveNodes<Tables>(
       )),
     owner,
     kysely,
-    start: async (name, { hasArchives = true, disk } = {}) => {
+    start: async (name, { hasArchives = true, isAlone = false, disk } = {}) => {
       const driver = new BuildingDriver();
       const blobs = new FolderBlobs(blobsFolder);
       const clock = fakeClock(startsAt.toISOString());
@@ -84,8 +91,12 @@ export async function createArchiveNodes<Tables>(
       const platform = await startPlatform({
         driver,
         node: name,
-        network,
-        nodes: { isLive: async (node) => !silent.has(node), silent: async () => [...silent] },
+        ...(isAlone ? {} : { network }),
+        nodes: {
+          isLive: async (node) => !silent.has(node),
+          live: async () => [name], // so that each node builds what it is asked for
+          silent: async () => [...silent],
+        },
         database,
         access,
         clock,

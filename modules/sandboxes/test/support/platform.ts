@@ -228,7 +228,7 @@ async function openOnce(
     config,
     dataFolder: folder,
     node,
-    nodes: options.nodes ?? { isLive: async () => false, silent: async () => [] },
+    nodes: options.nodes ?? { isLive: async () => false, live: async () => [], silent: async () => [] },
     installationId: 'installation',
     keyWrapper,
     webhooks: createWebhookSender({

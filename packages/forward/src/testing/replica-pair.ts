@@ -186,6 +186,13 @@ function addRoutes(app: Awaited<ReturnType<typeof createHttpApp>>, { name, ended
   app.post('/things/:id/silent', { config: { action: 'thing:create', owned } }, async (_request, reply) => {
     await once(reply.raw, 'close');
   });
+  const ownedByBody = (request: Parameters<typeof grantOf>[0]): Owned | null => {
+    const { thing } = request.body as { thing?: string }; // as its tests send it
+    return thing === undefined ? null : { kind: 'thing', id: thing, workspaceUuid: grantOf(request).workspaceUuid };
+  };
+  app.post('/named', { config: { action: 'thing:create', ownedByBody } }, async ({ body, headers }, reply) => {
+    return reply.status(201).send({ servedBy: name, body, digest: headers['content-digest'] ?? null });
+  });
   app.get('/things', { config: { action: THING } }, async () => ({ servedBy: name }));
 }
 

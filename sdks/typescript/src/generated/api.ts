@@ -4097,7 +4097,7 @@ export interface SandboxOperations {
         "size_mb": number;
         /** Volume or volume snapshot that it was created from; it may no longer exist */
         "source_id": string | null;
-        /** Node that stores the volume; only its sandboxes can mount it */
+        /** Node that stores the volume; sandboxes that mount it run there */
         "node": string;
         /** Sandboxes that mount it, stopped ones too */
         "mounted_by": ({
@@ -4134,7 +4134,7 @@ export interface SandboxOperations {
       "size_mb": number;
       /** Volume or volume snapshot that it was created from; it may no longer exist */
       "source_id": string | null;
-      /** Node that stores the volume; only its sandboxes can mount it */
+      /** Node that stores the volume; sandboxes that mount it run there */
       "node": string;
       /** Sandboxes that mount it, stopped ones too */
       "mounted_by": ({
@@ -4161,7 +4161,7 @@ export interface SandboxOperations {
       "size_mb": number;
       /** Volume or volume snapshot that it was created from; it may no longer exist */
       "source_id": string | null;
-      /** Node that stores the volume; only its sandboxes can mount it */
+      /** Node that stores the volume; sandboxes that mount it run there */
       "node": string;
       /** Sandboxes that mount it, stopped ones too */
       "mounted_by": ({
@@ -4191,7 +4191,7 @@ export interface SandboxOperations {
       "size_mb": number;
       /** Volume or volume snapshot that it was created from; it may no longer exist */
       "source_id": string | null;
-      /** Node that stores the volume; only its sandboxes can mount it */
+      /** Node that stores the volume; sandboxes that mount it run there */
       "node": string;
       /** Sandboxes that mount it, stopped ones too */
       "mounted_by": ({

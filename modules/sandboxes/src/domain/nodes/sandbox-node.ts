@@ -44,8 +44,14 @@ export interface DrainRequest {
   readonly elapsedMs: number;
 }
 
+/** Nodes on which templates can be built. */
+export interface BuildingNodes {
+  /** Nodes with this driver that are not drained, by id. */
+  withDriver(driver: string): Promise<readonly string[]>;
+}
+
 /** Stores what nodes state about themselves, and which of them are drained. All times are the database's. */
-export interface NodeRepository {
+export interface NodeRepository extends BuildingNodes {
   /** Replaces the node's last report. */
   report(node: string, report: NodeReport): Promise<void>;
   findDrain(node: string): Promise<DrainRequest | null>;

@@ -12,6 +12,7 @@ import type { TemplateFiles } from './template-files.ts';
 import { KEPT_BUILDS, NO_PLACE, TemplateSweeper } from './template-sweeper.ts';
 import {
   DEFAULT_TAG,
+  isBuildId,
   parseTemplateName,
   TEMPLATE_TAG_PATTERN,
   type LogLine,
@@ -256,10 +257,23 @@ export class TemplateService {
     };
   }
 
+  /** The only node with the image of a template of this workspace; null if this node can use it, too, or there is none. */
+  async findNode(reference: string, workspaceUuid: string): Promise<string | null> {
+    const build = await this.resolve(workspaceUuid, reference);
+    if (build === null || build.digest === null || (await this.#isUsable(build.node, build.digest))) return null;
+    return build.node;
+  }
+
+  async #isUsable(node: string, digest: string): Promise<boolean> {
+    const { context } = this.#deps;
+    return (
+      node === context.node || (context.archives !== null && (await context.archives.images.find(digest)) !== null)
+    );
+  }
+
   async #assertUsable({ id, templateId, node, archivedAt }: TemplateBuild, digest: string): Promise<void> {
     const { context, repository } = this.#deps;
-    if (node === context.node) return;
-    if (context.archives !== null && (await context.archives.images.find(digest)) !== null) return;
+    if (await this.#isUsable(node, digest)) return;
     const isTagged = (await repository.tags(templateId)).some(({ buildId }) => buildId === id);
     const remedy =
       context.archives === null || archivedAt !== null // for another architecture
@@ -334,10 +348,6 @@ export class TemplateService {
     waiting.delete(resolve);
     if (waiting.size === 0) this.#waiting.delete(buildId);
   }
-}
-
-function isBuildId(text: string): boolean {
-  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
 }
 
 function assertTags(tags: readonly string[]): void {

@@ -109,6 +109,8 @@ export interface TemplateRepository {
   /** Throws QUOTA_EXCEEDED. */
   insertBuild(build: TemplateBuild, limits: Limits): Promise<void>;
   findBuild(id: string): Promise<TemplateBuild | null>;
+  /** The newest build of any template of the workspace. */
+  newestBuild(workspaceUuid: string): Promise<TemplateBuild | null>;
   /** Newest first. */
   builds(templateId: string, limit: number): Promise<readonly TemplateBuild[]>;
   /** Moves a build from `waiting` to `building`. Returns false if it was not `waiting`. */
@@ -158,4 +160,8 @@ export function parseTemplateName(text: string): { readonly name: string; readon
   if (rest.length > 0 || !new RegExp(TEMPLATE_NAME_PATTERN).test(name)) return null;
   if (tag !== undefined && !new RegExp(TEMPLATE_TAG_PATTERN).test(tag)) return null;
   return { name, tag: tag ?? null };
+}
+
+export function isBuildId(text: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
 }

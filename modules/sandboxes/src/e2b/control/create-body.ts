@@ -7,6 +7,7 @@ import type { ImageCatalog } from '../../domain/images/catalog.ts';
 import type { IsolationPolicy } from '../../domain/isolation.ts';
 import { MAX_VOLUMES_OF_SANDBOX } from '../../domain/volumes/volume.ts';
 import { isSnapshotId } from '../../domain/identifiers.ts';
+import type { SandboxSource } from '../../domain/source-nodes.ts';
 import type { ExpiryAction } from '../../domain/sandbox.ts';
 import type { SnapshotService } from '../../domain/snapshots/snapshot-service.ts';
 import type { TemplateService } from '../../domain/templates/template-service.ts';
@@ -64,7 +65,7 @@ export const createSandboxSchema = Type.Object({
   ),
 });
 
-type CreateSandbox = Static<typeof createSandboxSchema>;
+export type CreateSandbox = Static<typeof createSandboxSchema>;
 
 const KNOWN_FIELDS: ReadonlySet<string> = new Set(Object.keys(createSandboxSchema.properties));
 const KNOWN_NETWORK: ReadonlySet<string> = new Set([
@@ -92,6 +93,20 @@ export interface CreateDeps {
   readonly secretNames: (workspaceUuid: string) => Promise<ReadonlySet<string>>;
 }
 
+/** What only one node may have of what a sandbox is created from. */
+export function sourceOf({ templateID, volumeMounts }: CreateSandbox): SandboxSource {
+  const [volume] = volumeMounts ?? [];
+  if (volume !== undefined) return { kind: 'volume', name: volume.name };
+  const template = templateName(templateID);
+  return isSnapshotId(template)
+    ? { kind: 'snapshot', name: template }
+    : { kind: 'template', name: template.toLowerCase() };
+}
+
+function templateName(templateId: string): string {
+  return templateId.replace(/:(?:default|latest)$/, '');
+}
+
 /** Throws E2B_UNSUPPORTED for what a sandbox cannot have here, and TEMPLATE_NOT_FOUND. */
 export async function toDomainRequest(
   body: CreateSandbox,
@@ -113,7 +128,7 @@ export async function toDomainRequest(
   },
 ): Promise<CreateRequest> {
   assertSupported(body);
-  const template = body.templateID.replace(/:(?:default|latest)$/, '');
+  const template = templateName(body.templateID);
   const snapshot = isSnapshotId(template) ? await snapshots.usable(grant.workspaceUuid, template, null) : null;
   const name = template.toLowerCase();
   const isOwn = snapshot === null && (await templates.resolve(grant.workspaceUuid, name)) !== null;

@@ -1,4 +1,4 @@
-import { grantedAccessOf, grantOf, principalOf, type HttpApp } from '@svc/http';
+import { grantedAccessOf, grantOf, principalOf, type HttpApp, type Owned } from '@svc/http';
 import type { Clock } from '@svc/runtime';
 import type { CallerLimiter } from '../../domain/admission.ts';
 import type { FastifyRequest } from 'fastify';
@@ -14,10 +14,18 @@ import type { ForkDeps } from '../../domain/snapshots/fork.ts';
 import type { ForkCopies } from '../../domain/snapshots/fork-copies.ts';
 import type { SandboxService } from '../../domain/sandbox-service.ts';
 import { sandboxErrors } from '../../errors.ts';
+import { ownedSource } from '../../routes/owned-source.ts';
 import { goneSignal } from '../../routes/request-signal.ts';
 import { addressOf, type AddressDeps } from './address.ts';
 import { awaitReady } from './await-ready.ts';
-import { createSandboxSchema, findImage, toDomainRequest, type CreateDeps } from './create-body.ts';
+import {
+  createSandboxSchema,
+  findImage,
+  sourceOf,
+  toDomainRequest,
+  type CreateDeps,
+  type CreateSandbox,
+} from './create-body.ts';
 import { listOfTexts, textsOf } from './query-lists.ts';
 import { toDetailView, toListedView } from './sandbox-view.ts';
 import { DEFAULT_USER } from '../envd/users.ts';
@@ -55,7 +63,10 @@ function registerCreate(app: HttpApp, deps: ControlDeps): void {
   for (const path of ['/sandboxes', '/v2/sandboxes']) {
     app.post(
       `${prefix}${path}`,
-      { config: { action: 'sandbox:create' }, schema: { hide: true, body: createSandboxSchema } },
+      {
+        config: { action: 'sandbox:create', ownedByBody: namedSource },
+        schema: { hide: true, body: createSandboxSchema },
+      },
       async (request, reply) => {
         const principal = principalOf(request);
         await createLimiter.admit(principal, grantOf(request).workspaceUuid);
@@ -73,6 +84,10 @@ function registerCreate(app: HttpApp, deps: ControlDeps): void {
       },
     );
   }
+}
+
+function namedSource(request: FastifyRequest): Owned {
+  return ownedSource(request, sourceOf(request.body as CreateSandbox)); // validated
 }
 
 /** A sandbox that cannot be completed is removed: the client never learns its id. */

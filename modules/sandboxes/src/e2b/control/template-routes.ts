@@ -6,6 +6,7 @@ import type { LogLine, Template, TemplateBuild } from '../../domain/templates/te
 import { sandboxErrors } from '../../errors.ts';
 import { creatorFields } from '../../routes/create-request.ts';
 import { buildResources } from '../../routes/template-request.ts';
+import { templateBuild, templateBuilder } from '../../routes/template-routes.ts';
 import { ENVD_VERSION } from '../envd-version.ts';
 import { findImage } from './create-body.ts';
 import { e2bIdParams, type ControlDeps } from './sandbox-routes.ts';
@@ -46,7 +47,7 @@ function registerBuilding(app: HttpApp, deps: TemplateDeps): void {
   });
   app.post(
     `${prefix}/v3/templates`,
-    { config: { action: 'template:create' }, schema: { hide, body: requestBody } },
+    { config: { action: 'template:create', owned: templateBuilder }, schema: { hide, body: requestBody } },
     async (request, reply) => {
       const principal = principalOf(request);
       await createLimiter.admit(principal, grantOf(request).workspaceUuid);
@@ -69,7 +70,7 @@ function registerBuilding(app: HttpApp, deps: TemplateDeps): void {
   app.get(
     `${prefix}/templates/:id/files/:hash`,
     {
-      config: { action: 'template:create', audit: false },
+      config: { action: 'template:create', audit: false, owned: templateBuilder },
       schema: {
         hide,
         params: Type.Object({
@@ -89,7 +90,10 @@ function registerBuilding(app: HttpApp, deps: TemplateDeps): void {
 
   app.post(
     `${prefix}/v2/templates/:id/builds/:build`,
-    { config: { action: 'template:create' }, schema: { hide, params: buildParams, body: startBuildSchema } },
+    {
+      config: { action: 'template:create', owned: templateBuild },
+      schema: { hide, params: buildParams, body: startBuildSchema },
+    },
     async (request, reply) => {
       const { workspaceUuid } = grantOf(request);
       const { id, build: buildId } = request.params;

@@ -7,7 +7,7 @@ import { Type } from 'typebox';
 import { isSame } from '../../domain/access/access-tokens.ts';
 import type { TemplateFiles } from '../../domain/templates/template-files.ts';
 import { sandboxErrors } from '../../errors.ts';
-import { wholeArchive } from '../../routes/template-routes.ts';
+import { templateBuilder, wholeArchive } from '../../routes/template-routes.ts';
 import { clientArchive } from './template-plan.ts';
 
 const PURPOSE = 'svc-template-upload';
@@ -54,6 +54,7 @@ export async function registerTemplateUpload(app: HttpApp, deps: TemplateUploadD
         config: {
           action: 'template:create',
           rawBody: true,
+          owned: templateBuilder,
           grantedEarlier: async (request) => (await readTicket(request, deps)).granted,
         },
         bodyLimit: Number.MAX_SAFE_INTEGER,

@@ -104,7 +104,7 @@ describeRequiring(['linux', 'root'], 'the registry for the nodes of clusters', (
         access,
         database,
         network,
-        nodes: { isLive: async () => true, silent: async () => [] },
+        nodes: { isLive: async () => true, live: async () => [node], silent: async () => [] },
         clusters: clusters.on(node),
         config: configs[node],
       });
