@@ -33,7 +33,7 @@ import { openForwarding, type Internal } from './forwarding.ts';
 import { registerNodeRoutes } from './http/node-routes.ts';
 import { readServiceStates, registerStatusRoutes } from './http/status-routes.ts';
 import { Lifecycle } from './lifecycle.ts';
-import { createServiceModules, type ServiceModules } from './modules.ts';
+import { archivesAreShared, createServiceModules, type ServiceModules } from './modules.ts';
 import { createQuotaSource, thisMachine } from './quotas.ts';
 import { joinInstallation } from './replica.ts';
 import { Shutdown, shutdownTimes } from './shutdown.ts';
@@ -206,7 +206,10 @@ async function registerAll(config: PlatformConfig, composition: Composition): Pr
   });
   registerNodeRoutes(app, {
     replicas: replica,
-    nodes: createNodeAdministration(databases.main),
+    nodes: createNodeAdministration(databases.main, {
+      // Docker has no files that another node could read.
+      hasArchives: archivesAreShared(databases, config) && config.sandboxes.driver !== 'docker',
+    }),
     workLeases: () => modules.objectStore.workLeases(),
     nowMs: () => replica.nowMs(),
     authorityExpiresAt: () => composition.internal?.identity.expiresAt ?? null,

@@ -258,9 +258,18 @@ async function openArchives(
   };
   return {
     archives: await openBlobStore(settings, parts),
-    archivesAreShared: hasReplicas && config.sandboxes.archive_snapshots,
+    archivesAreShared: archivesAreShared(databases, config),
     archivesAreOnDisk: engine === 'embedded',
   };
+}
+
+/** Whether files of a node are archived for the others. */
+export function archivesAreShared(
+  { main }: Pick<Databases, 'main'>,
+  config: Pick<PlatformConfig, 'sandboxes' | 'object_store'>,
+): boolean {
+  const hasReplicas = main.dialect === 'postgres' && config.object_store.engine === 's3';
+  return hasReplicas && config.sandboxes.archive_snapshots;
 }
 
 /** Every replica is a node for sandboxes. */

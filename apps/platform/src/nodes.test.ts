@@ -11,7 +11,8 @@ function replica(id: string): Replica {
 }
 
 function sandboxNode(node: string, total: number): SandboxNode {
-  const load = { running: 0, total, toDrain: 0, cpuMillis: 0, memoryMb: 0 };
+  const unarchived = { pending: 0, failed: 0 };
+  const load = { running: 0, total, toDrain: 0, cpuMillis: 0, memoryMb: 0, unarchived };
   return { node, driver: 'local', maxRunning: 1, room: null, ...load, reportedAt: AT, drainRequestedAt: null };
 }
 

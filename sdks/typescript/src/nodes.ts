@@ -47,6 +47,10 @@ export interface NodeDrain {
   requested_at: string;
   /** Sandboxes that are still to be stopped, or to be copied into a snapshot. */
   remaining: number;
+  /** Snapshots and templates that are still to be archived for other nodes. */
+  archiving: number;
+  /** Snapshots and templates that could not be archived so far; only this node has their files. */
+  unarchived: number;
 }
 
 /** A replica of the platform, and the sandboxes that it holds. */

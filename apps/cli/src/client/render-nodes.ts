@@ -32,7 +32,9 @@ function renderRow({ id, this_node: isThis, replica, sandboxes, drain }: Platfor
 function renderState(isLive: boolean, drain: PlatformNode['drain']): string {
   const state = isLive ? 'up' : 'down';
   if (drain === null) return state;
-  return drain.state === 'drained' ? `${state}, drained` : `${state}, draining (${drain.remaining} left)`;
+  return drain.state === 'drained'
+    ? `${state}, drained`
+    : `${state}, draining (${drain.remaining + drain.archiving} left)`;
 }
 
 function renderRoom(room: NonNullable<PlatformNode['sandboxes']>['room']): string {

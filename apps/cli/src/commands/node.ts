@@ -39,7 +39,7 @@ function registerDrain(parent: Command): void {
   addConnectionOptions(parent.command('drain'))
     .description('Drain a node: stop its sandboxes after a notice and start no new ones')
     .argument('<node>', 'Node ID or hostname; see svc node ls')
-    .option('--wait', 'Wait until all of its sandboxes have stopped')
+    .option('--wait', 'Wait until its sandboxes have stopped, and snapshots and templates are archived')
     .option('--timeout <time>', 'Timeout of --wait', DEFAULT_TIMEOUT)
     .action((name: string, flags: DrainFlags) =>
       withSession(flags, async ({ connect, output, signal }) => {
@@ -95,6 +95,11 @@ async function waitUntilDrained(
 
 function describeDrain({ id, drain }: PlatformNode): string {
   if (drain === null) return `${id} is not drained`;
-  if (drain.state === 'drained') return `${id} is drained`;
-  return `${id} is draining, ${drain.remaining} sandboxes left`;
+  const { remaining, archiving, unarchived } = drain;
+  if (drain.state === 'draining') {
+    const archives = archiving === 0 ? '' : ` and ${archiving} snapshots and templates to archive`;
+    return `${id} is draining, ${remaining} sandboxes${archives} left`;
+  }
+  if (unarchived === 0) return `${id} is drained`;
+  return `${id} is drained; ${unarchived} snapshots and templates could not be archived, and only this node has their files`;
 }

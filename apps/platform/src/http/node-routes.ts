@@ -31,6 +31,10 @@ const drainSchema = Type.Object({
   state: Type.Union([Type.Literal('draining'), Type.Literal('drained')]),
   requested_at: timestamp,
   remaining: Type.Integer({ description: 'Sandboxes that still have to be stopped or copied into a snapshot' }),
+  archiving: Type.Integer({ description: 'Snapshots and templates that still have to be archived for other nodes' }),
+  unarchived: Type.Integer({
+    description: 'Snapshots and templates that could not be archived so far; only this node has their files',
+  }),
 });
 
 const sandboxesSchema = Type.Object({
@@ -175,7 +179,15 @@ function toSandboxesView({ room, ...node }: SandboxNode): Static<typeof sandboxe
   };
 }
 
-function toDrainView({ drainRequestedAt, toDrain }: SandboxNode): Static<typeof drainSchema> | null {
+function toDrainView(node: SandboxNode): Static<typeof drainSchema> | null {
+  const { drainRequestedAt, toDrain: remaining, unarchived } = node;
   if (drainRequestedAt === null) return null;
-  return { state: toDrain === 0 ? 'drained' : 'draining', requested_at: drainRequestedAt, remaining: toDrain };
+  const isDone = remaining === 0 && unarchived.pending === 0;
+  return {
+    state: isDone ? 'drained' : 'draining',
+    requested_at: drainRequestedAt,
+    remaining,
+    archiving: unarchived.pending,
+    unarchived: unarchived.failed,
+  };
 }

@@ -11,7 +11,7 @@ import { SandboxRestorer, type SandboxRestorerDeps } from '../domain/nodes/sandb
 import type { SandboxNodes } from '../domain/ports.ts';
 import type { TerminalPlaces } from '../domain/terminal/terminal-places.ts';
 import { NODE_CHANNEL } from '../store/channels.ts';
-import { createNodeRepository } from '../store/node-repository.ts';
+import { createNodeRepository, type NodeRepositoryOptions } from '../store/node-repository.ts';
 import { createSandboxMoves } from '../store/sandbox-moves.ts';
 import type { SandboxTables } from '../store/tables.ts';
 
@@ -78,8 +78,11 @@ async function measureRoom(dataFolder: string): Promise<MachineRoom> {
 }
 
 /** What operators do with the nodes of a database; needs no sandboxes in this process. */
-export function createNodeAdministration(database: Database<unknown>): NodeAdministration {
-  return new NodeAdministration(createNodeRepository(database));
+export function createNodeAdministration(
+  database: Database<unknown>,
+  options: NodeRepositoryOptions = {},
+): NodeAdministration {
+  return new NodeAdministration(createNodeRepository(database, options));
 }
 
 /** What continues sandboxes when their nodes are lost or drained. */

@@ -1,13 +1,29 @@
 import { databaseTime, publishEvents, type Database } from '@svc/sql';
 import { sql, type Kysely } from 'kysely';
-import type { MachineRoom, NodeLoad, NodeRepository, SandboxNode } from '../domain/nodes/sandbox-node.ts';
+import type { MachineRoom, NodeLoad, NodeRepository, SandboxNode, Unarchived } from '../domain/nodes/sandbox-node.ts';
 import { DRAINING } from '../domain/nodes/drain-state.ts';
 import { NODE_CHANNEL } from './channels.ts';
 import type { NodeRow, SandboxTables } from './tables.ts';
+import { NOTHING_UNARCHIVED, readUnarchived } from './unarchived.ts';
 
-const NO_LOAD: NodeLoad = { running: 0, total: 0, toDrain: 0, cpuMillis: 0, memoryMb: 0 };
+const NO_LOAD: NodeLoad = {
+  running: 0,
+  total: 0,
+  toDrain: 0,
+  cpuMillis: 0,
+  memoryMb: 0,
+  unarchived: NOTHING_UNARCHIVED,
+};
 
-export function createNodeRepository({ kysely, dialect }: Database<SandboxTables>): NodeRepository {
+export interface NodeRepositoryOptions {
+  /** Whether files are archived for other nodes. */
+  readonly hasArchives?: boolean;
+}
+
+export function createNodeRepository(
+  { kysely, dialect }: Database<SandboxTables>,
+  { hasArchives = false }: NodeRepositoryOptions = {},
+): NodeRepository {
   const now = databaseTime(dialect);
   return {
     async report(node, { driver, maxRunning, room }) {
@@ -60,7 +76,11 @@ export function createNodeRepository({ kysely, dialect }: Database<SandboxTables
     async list() {
       const nodes = await kysely.selectFrom('sandbox_node').selectAll().orderBy('node').execute();
       const loads = await readLoads(kysely);
-      return nodes.map((row) => fromRow(row, loads.get(row.node) ?? NO_LOAD));
+      const unarchived = hasArchives ? await readUnarchived(kysely) : new Map<string, Unarchived>();
+      return nodes.map((row) => {
+        const load = loads.get(row.node) ?? NO_LOAD;
+        return fromRow(row, { ...load, unarchived: unarchived.get(row.node) ?? NOTHING_UNARCHIVED });
+      });
     },
   };
 }
@@ -69,7 +89,7 @@ export function createNodeRepository({ kysely, dialect }: Database<SandboxTables
  * Sandboxes that were deleted are not counted, even if their node still has to remove them, and those that clusters run do
  * not load it.
  */
-async function readLoads(kysely: Kysely<SandboxTables>): Promise<Map<string, NodeLoad>> {
+async function readLoads(kysely: Kysely<SandboxTables>): Promise<Map<string, Omit<NodeLoad, 'unarchived'>>> {
   const sum = (of: 'cpu_millis' | 'memory_mb') =>
     sql<number | string>`sum(case when status = 'running' then ${sql.ref(of)} else 0 end)`;
   const rows = await kysely

@@ -74,6 +74,7 @@ describeDialects<unknown>('a drained node', migrations, (database) => {
         running: 1,
         total: 2,
         toDrain: 1,
+        unarchived: { pending: 0, failed: 0 },
         cpuMillis: 500,
         memoryMb: 64,
         reportedAt: expect.stringMatching(/^\d{4}-.*Z$/),

@@ -70,7 +70,11 @@ describeDialects<unknown>('sandboxes that move when their node is drained', migr
     await nodes.until(async () => typeof (await snapshots())[0]?.archive_error === 'string');
     await nodes.advance(30_000);
     expect(await read(id)).toMatchObject({ status: 'stopped', state_reason: 'NODE_DRAINING' });
-    expect((await administration.list()).find(({ node }) => node === 'a')).toMatchObject({ toDrain: 1 });
+    const archiving = createNodeAdministration(database(), { hasArchives: true });
+    expect((await archiving.list()).find(({ node }) => node === 'a')).toMatchObject({
+      toDrain: 1,
+      unarchived: { pending: 0, failed: 1 },
+    });
     a.blobs.beforeSeal = async () => undefined;
     await nodes.until(async () => (await nodeOf(id)) === 'b');
   });

@@ -1,6 +1,7 @@
 import { migrations } from '@svc/migrations';
 import { describeDialects, waitFor } from '@svc/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createNodeAdministration } from '../../src/assembly/node-module.ts';
 import { createArchiveNodes, type ArchiveNode, type ArchiveNodes } from '../support/nodes-with-archives.ts';
 import type { Answer } from '../support/platform.ts';
 
@@ -11,12 +12,14 @@ const LONG_AGO = '2020-01-01T00:00:00.000Z';
 
 describeDialects<unknown>('templates that every node can use', migrations, (database) => {
   let nodes: ArchiveNodes;
+  let administration: ReturnType<typeof createNodeAdministration>;
   let a: ArchiveNode;
   let b: ArchiveNode;
   let sweeps = 0;
 
   beforeEach(async () => {
     nodes = await createArchiveNodes(database());
+    administration = createNodeAdministration(database(), { hasArchives: true });
     a = await nodes.start('a');
     b = await nodes.start('b');
   });
@@ -121,7 +124,14 @@ describeDialects<unknown>('templates that every node can use', migrations, (data
     await create(b, 'tools'); // on a
     const failed = await build(b, 'derived', { from: 'tools' }, 'error');
     expect(failed['error'].message).toContain('is on node a and not archived yet');
+    const unarchived = async () => (await administration.list()).map(({ node, unarchived: of }) => [node, of]);
     await nodes.until(async () => (await read('tools', made['id']))['archive_error'] !== null);
+    const none = { pending: 0, failed: 0 };
+    expect(await unarchived()).toEqual([
+      ['a', { pending: 0, failed: 1 }],
+      ['alone', none],
+      ['b', none],
+    ]);
     expect(await read('tools', made['id'])).toMatchObject({
       archived_at: null,
       archive_error: 'The archive could not be written',
@@ -129,6 +139,7 @@ describeDialects<unknown>('templates that every node can use', migrations, (data
     expect(await nodes.stored()).toEqual([]);
     a.blobs.beforeSeal = async () => undefined;
     await archived('tools', made['id']);
+    expect((await unarchived()).map(([, of]) => of)).toEqual([none, none, none]);
     await create(alone, 'tools');
     await assertNoOrphans();
   });

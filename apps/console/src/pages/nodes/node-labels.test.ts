@@ -21,7 +21,13 @@ const sandboxes: NonNullable<PlatformNode['sandboxes']> = {
   room: { cpus: 2, memory_bytes: 4 * 1024 ** 3, free_memory_bytes: 1024 ** 3, free_disk_bytes: 10 * 1024 ** 3 },
   reported_at: '2026-01-01T00:00:00.000Z',
 };
-const drain = { state: 'draining', requested_at: '2026-01-01T00:00:00.000Z', remaining: 2 } as const;
+const drain = {
+  state: 'draining',
+  requested_at: '2026-01-01T00:00:00.000Z',
+  remaining: 2,
+  archiving: 0,
+  unarchived: 0,
+} as const;
 
 describe('a node', () => {
   it('has the name of its host, or else its id', () => {
@@ -32,7 +38,9 @@ describe('a node', () => {
   it.each([
     [{ replica, drain: null }, 'Up'],
     [{ replica, drain }, 'Draining, 2 left'],
+    [{ replica, drain: { ...drain, archiving: 3 } }, 'Draining, 5 left'],
     [{ replica, drain: { ...drain, state: 'drained', remaining: 0 } }, 'Drained'],
+    [{ replica, drain: { ...drain, state: 'drained', remaining: 0, unarchived: 1 } }, 'Drained, 1 not archived'],
     [{ replica: { ...replica, live: false }, drain }, 'Down'],
     [{ replica: null, drain: null }, 'Down'],
   ] as const)('has a state: %j', (node, label) => {

@@ -11,9 +11,12 @@ export function nodeName({ id, replica }: Pick<PlatformNode, 'id' | 'replica'>):
 export function nodeState({ replica, drain }: Pick<PlatformNode, 'replica' | 'drain'>): { label: string; tone: Tone } {
   if (replica?.live !== true) return { label: 'Down', tone: 'danger' };
   if (drain === null) return { label: 'Up', tone: 'ok' };
+  if (drain.state === 'drained' && drain.unarchived > 0) {
+    return { label: `Drained, ${formatCount(drain.unarchived)} not archived`, tone: 'warn' };
+  }
   return drain.state === 'drained'
     ? { label: 'Drained', tone: 'neutral' }
-    : { label: `Draining, ${formatCount(drain.remaining)} left`, tone: 'warn' };
+    : { label: `Draining, ${formatCount(drain.remaining + drain.archiving)} left`, tone: 'warn' };
 }
 
 /** Such as `3 of 5 running`. */

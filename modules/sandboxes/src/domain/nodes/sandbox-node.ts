@@ -26,6 +26,15 @@ export interface NodeLoad {
   readonly toDrain: number;
   readonly cpuMillis: number;
   readonly memoryMb: number;
+  readonly unarchived: Unarchived;
+}
+
+/** Snapshots and images of templates whose only copy is on their node. None where nothing is archived for other nodes. */
+export interface Unarchived {
+  /** Still to be archived. */
+  readonly pending: number;
+  /** The last attempt failed; the node tries again. */
+  readonly failed: number;
 }
 
 /** A node for sandboxes, as its last report and its records describe it. */
