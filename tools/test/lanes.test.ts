@@ -20,6 +20,7 @@ const parts = [
   select('browser', true),
   select('client', true),
   select('docker', true),
+  select('ceph', true),
   select('law', false),
 ];
 
@@ -37,28 +38,31 @@ function recorder(order: readonly string[]) {
 }
 
 describe('runInLanes', () => {
-  it('runs parts that share the machine three at a time, and every other alone', async () => {
-    const { log, run, end } = recorder(['system', 'browser', 'client']);
+  it('runs parts that share the machine four at a time, and every other alone', async () => {
+    const { log, run, end } = recorder(['system', 'browser', 'client', 'docker']);
     const finished = runInLanes(parts, new AbortController().signal, run);
-    await expect.poll(() => log).toEqual(['+lint', '-lint', '+unit', '-unit', '+system', '+browser', '+client']);
+    const started = ['+system', '+browser', '+client', '+docker'];
+    await expect.poll(() => log).toEqual(['+lint', '-lint', '+unit', '-unit', ...started]);
     end('browser');
-    await expect.poll(() => log.slice(7)).toEqual(['-browser', '+docker', '-docker']);
+    await expect.poll(() => log.slice(8)).toEqual(['-browser', '+ceph', '-ceph']);
     end('client');
+    end('docker');
     end('system');
-    expect(await finished).toEqual(['lint', 'unit', 'system', 'browser', 'client', 'docker', 'law']);
-    expect(log.slice(10)).toEqual(['-client', '-system', '+law', '-law']);
+    expect(await finished).toEqual(['lint', 'unit', 'system', 'browser', 'client', 'docker', 'ceph', 'law']);
+    expect(log.slice(11)).toEqual(['-client', '-docker', '-system', '+law', '-law']);
   });
 
   it('starts no part after an abort, and keeps what has finished', async () => {
     const stop = new AbortController();
-    const { log, run, end } = recorder(['system', 'browser', 'client']);
+    const { log, run, end } = recorder(['system', 'browser', 'client', 'docker']);
     const finished = runInLanes(parts, stop.signal, run);
-    await expect.poll(() => log).toContain('+client');
+    await expect.poll(() => log).toContain('+docker');
     stop.abort();
+    end('docker');
     end('client');
     end('browser');
     end('system');
-    expect(await finished).toEqual(['lint', 'unit', 'system', 'browser', 'client']);
-    expect(log).not.toContain('+docker');
+    expect(await finished).toEqual(['lint', 'unit', 'system', 'browser', 'client', 'docker']);
+    expect(log).not.toContain('+ceph');
   });
 });
