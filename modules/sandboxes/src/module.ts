@@ -46,12 +46,13 @@ import { MountService } from './domain/mounts/mount-service.ts';
 import { IMAGE } from './routes/registry-routes.ts';
 import { VOLUME } from './routes/volume-routes.ts';
 import { describeMachine, type SandboxesState, type SshPart } from './state.ts';
-import { SANDBOX_SOURCE, SourceNodes } from './domain/source-nodes.ts';
+import { NEW_SANDBOX, SourceNodes } from './domain/source-nodes.ts';
 import { TEMPLATE_BUILD, TEMPLATE_BUILDER } from './domain/templates/build-nodes.ts';
 import { ForkCopies } from './domain/snapshots/fork-copies.ts';
 import { SnapshotService } from './domain/snapshots/snapshot-service.ts';
 import { usageByWorkspace } from './store/quota-usage.ts';
 import { createForkCopyRepository } from './store/fork-copy-repository.ts';
+import { createNodeRepository } from './store/node-repository.ts';
 import { createSandboxRepository } from './store/sandbox-repository.ts';
 import { createSnapshotRepository } from './store/snapshot-repository.ts';
 import type { SandboxTables } from './store/tables.ts';
@@ -91,7 +92,7 @@ export async function createSandboxesModule(deps: SandboxesDependencies): Promis
       [SANDBOX]: (id, workspaceUuid) => services.context.holder.findNode(id, workspaceUuid),
       [VOLUME]: (name, workspaceUuid) => services.volumes.findNode(name, workspaceUuid),
       [IMAGE]: services.registryPart.findNode,
-      [SANDBOX_SOURCE]: (id, workspaceUuid) => services.sourceNodes.find(id, workspaceUuid),
+      [NEW_SANDBOX]: (id, workspaceUuid) => services.sourceNodes.find(id, workspaceUuid),
       [TEMPLATE_BUILDER]: (workspaceUuid) => services.buildNodes.ofWorkspace(workspaceUuid),
       [TEMPLATE_BUILD]: (id, workspaceUuid) => services.buildNodes.ofBuild(id, workspaceUuid),
     },
@@ -218,6 +219,10 @@ async function assemble(deps: SandboxesDependencies) {
   const inside = createInside(base, lifecycle, deps);
   const { kysely } = database;
   const sourceNodes = new SourceNodes({
+    context,
+    service,
+    nodes: deps.nodes,
+    openNodes: createNodeRepository(database),
     volumes: lifecycle.volumeRepository,
     snapshots,
     templates: inside.templates,

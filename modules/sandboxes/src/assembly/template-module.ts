@@ -77,7 +77,7 @@ export function createTemplatePart(options: TemplatePartOptions): TemplatePart {
   });
   return {
     templates,
-    buildNodes: new BuildNodes({ context, repository, building: createNodeRepository(database), nodes }),
+    buildNodes: new BuildNodes({ context, repository, openNodes: createNodeRepository(database), nodes }),
     start: async () => {
       await templates.reconcile();
       sweeping.start();

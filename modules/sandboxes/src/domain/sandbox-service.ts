@@ -1,6 +1,7 @@
 import { limitIn, QUOTA_SCOPES } from '@svc/quotas';
 import type { IsolationPolicy } from './isolation.ts';
 import type { Isolation } from './driver.ts';
+import { isAppError } from '@svc/errors';
 import { sandboxErrors } from '../errors.ts';
 import { sandboxQuotas } from '../quotas.ts';
 import type { ImageCatalog } from './images/catalog.ts';
@@ -105,6 +106,21 @@ export class SandboxService {
   /** Throws NODE_DRAINING while this node is drained. */
   assertTakesSandboxes(): void {
     this.#context.drain.assertTakesSandboxes();
+  }
+
+  /** Whether this node could start a new sandbox of the workspace now. */
+  async hasRoom(workspaceUuid: string): Promise<boolean> {
+    const { drain, driver, disk } = this.#context;
+    if (drain.isDraining || !driver.status().available) return false;
+    try {
+      await assertDiskRoom(disk, 0);
+      const leave = await this.#room.reserve(workspaceUuid);
+      leave();
+      return true;
+    } catch (error) {
+      if (isAppError(error)) return false;
+      throw error;
+    }
   }
 
   /** Reserves room for a start on this node, until the function is called. Throws NO_CAPACITY. */

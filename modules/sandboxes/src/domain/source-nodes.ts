@@ -1,9 +1,13 @@
+import type { SandboxContext } from './context.ts';
+import type { OpenNodes } from './nodes/sandbox-node.ts';
+import type { SandboxNodes } from './ports.ts';
+import type { SandboxService } from './sandbox-service.ts';
 import type { SnapshotService } from './snapshots/snapshot-service.ts';
 import type { TemplateService } from './templates/template-service.ts';
 import type { Volume, VolumeRepository } from './volumes/volume.ts';
 
-/** The kind of owned thing that a sandbox or a volume is created from, if only one node has it. */
-export const SANDBOX_SOURCE = 'sandbox_source';
+/** The kind of owned thing that a new sandbox or volume is: only one node creates it. */
+export const NEW_SANDBOX = 'new_sandbox';
 
 /** What a create request names: a volume that the sandbox mounts, or what its files are a copy of. */
 export interface SandboxSource {
@@ -13,12 +17,19 @@ export interface SandboxSource {
 }
 
 export interface SourceNodesDeps {
+  readonly context: Pick<SandboxContext, 'driver' | 'node'>;
+  readonly service: Pick<SandboxService, 'hasRoom'>;
+  readonly nodes: Pick<SandboxNodes, 'live'>;
+  readonly openNodes: Pick<OpenNodes, 'withRoom'>;
   readonly volumes: Pick<VolumeRepository, 'find' | 'findById'>;
   readonly snapshots: Pick<SnapshotService, 'findNode'>;
   readonly templates: Pick<TemplateService, 'findNode'>;
 }
 
-/** Where sandboxes can be created from what only one node has. */
+/**
+ * Where sandboxes are created: on the only node with their source, otherwise on this one, and on another one if this is drained
+ * or has no room.
+ */
 export class SourceNodes {
   readonly #deps: SourceNodesDeps;
 
@@ -26,10 +37,15 @@ export class SourceNodes {
     this.#deps = deps;
   }
 
-  /** The only node with a source of this workspace; null if this node can use it, too, or there is none. */
+  /** `id`: of `sourceId`. Null if the request stays here. */
   async find(id: string, workspaceUuid: string): Promise<string | null> {
+    const source = parseSourceId(id);
+    const only = source === null ? null : await this.#findOnly(source, workspaceUuid);
+    return only ?? this.#findRoom(workspaceUuid);
+  }
+
+  async #findOnly({ kind, name }: SandboxSource, workspaceUuid: string): Promise<string | null> {
     const { volumes, snapshots, templates } = this.#deps;
-    const { kind, name } = parseSourceId(id);
     switch (kind) {
       case 'volume':
         return (await volumes.find(workspaceUuid, name))?.node ?? null;
@@ -41,19 +57,27 @@ export class SourceNodes {
         return templates.findNode(name, workspaceUuid);
     }
   }
+
+  async #findRoom(workspaceUuid: string): Promise<string | null> {
+    const { context, service, nodes, openNodes } = this.#deps;
+    if (await service.hasRoom(workspaceUuid)) return null;
+    const live = new Set(await nodes.live());
+    const others = await openNodes.withRoom(context.driver.name);
+    return others.find((node) => node !== context.node && live.has(node)) ?? null;
+  }
 }
 
 function nodeOfSnapshot(found: Volume | null, workspaceUuid: string): string | null {
   return found?.kind === 'snapshot' && found.workspaceUuid === workspaceUuid ? found.node : null;
 }
 
-/** As replicas state it to one another. */
-export function sourceId({ kind, name }: SandboxSource): string {
-  return `${kind}:${name}`;
+/** As replicas state it to one another; empty without a source. */
+export function sourceId(source: SandboxSource | null): string {
+  return source === null ? '' : `${source.kind}:${source.name}`;
 }
 
 /** Reads what `sourceId` wrote; signed by a replica. */
-function parseSourceId(id: string): SandboxSource {
+function parseSourceId(id: string): SandboxSource | null {
   const at = id.indexOf(':');
-  return { kind: id.slice(0, at) as SandboxSource['kind'], name: id.slice(at + 1) };
+  return id === '' ? null : { kind: id.slice(0, at) as SandboxSource['kind'], name: id.slice(at + 1) };
 }

@@ -14,7 +14,7 @@ import type { VolumeService, WantedMount } from '../domain/volumes/volume-servic
 import { sandboxErrors } from '../errors.ts';
 import type { SnapshotService } from '../domain/snapshots/snapshot-service.ts';
 import { expiryIn, limitOf, toCreateRequest } from './create-request.ts';
-import { ownedSource } from './owned-source.ts';
+import { newSandbox } from './new-sandbox.ts';
 import { toSandboxView, type ImageProgressSource } from './sandbox-view.ts';
 import { goneSignal } from './request-signal.ts';
 import {
@@ -124,7 +124,7 @@ function registerCreate(app: HttpApp, options: SandboxRoutesOptions): void {
   app.post(
     prefix,
     {
-      config: { action: 'sandbox:create', auditResource: mountedBuckets, ownedByBody: namedSource },
+      config: { action: 'sandbox:create', auditResource: mountedBuckets, ownedByBody: newlyOwned },
       schema: {
         tags,
         summary: 'Create a sandbox; 201 if it is running within the wait, otherwise 202',
@@ -329,14 +329,14 @@ function mountedBuckets({ body }: FastifyRequest): string {
     .slice(0, MAX_AUDIT_LENGTH);
 }
 
-/** What only one node may have of what a sandbox is created from. Clusters get it from that node. */
-function namedSource(request: FastifyRequest): Owned | null {
+/** What a sandbox is created from may be on one node only. Clusters get it from there, wherever the request is served. */
+function newlyOwned(request: FastifyRequest): Owned | null {
   const { cluster, volumes, snapshot_id: snapshotId, template } = request.body as Static<typeof createBodySchema>; // validated
   const [volume] = volumes ?? [];
   if (typeof cluster === 'string') return null;
-  if (volume !== undefined) return ownedSource(request, { kind: 'volume', name: volume.name });
-  if (snapshotId !== undefined) return ownedSource(request, { kind: 'snapshot', name: snapshotId });
-  return template === undefined ? null : ownedSource(request, { kind: 'template', name: template });
+  if (volume !== undefined) return newSandbox(request, { kind: 'volume', name: volume.name });
+  if (snapshotId !== undefined) return newSandbox(request, { kind: 'snapshot', name: snapshotId });
+  return newSandbox(request, template === undefined ? null : { kind: 'template', name: template });
 }
 
 function mountsOf(given: Static<typeof volumeMountsSchema> = []): WantedMount[] {

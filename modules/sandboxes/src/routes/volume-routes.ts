@@ -7,7 +7,7 @@ import type { VolumeMounter } from '../domain/ports.ts';
 import type { Volume } from '../domain/volumes/volume.ts';
 import type { VolumeService } from '../domain/volumes/volume-service.ts';
 import { creatorFields } from './create-request.ts';
-import { ownedSource } from './owned-source.ts';
+import { newSandbox } from './new-sandbox.ts';
 import { idParamsSchema, workspaceQuery, workspaceQuerySchema } from './schemas.ts';
 
 /** The kind of owned thing that a volume is. */
@@ -116,7 +116,7 @@ function registerCreate(app: HttpApp, options: VolumeRoutesOptions): void {
   app.post(
     '/api/volumes',
     {
-      config: { action: 'volume:create', answersLate: true, ownedByBody: namedSnapshot },
+      config: { action: 'volume:create', answersLate: true, ownedByBody: newVolume },
       schema: {
         tags,
         summary: 'Create a volume, empty or from a volume snapshot',
@@ -144,9 +144,9 @@ function registerCreate(app: HttpApp, options: VolumeRoutesOptions): void {
   );
 }
 
-function namedSnapshot(request: FastifyRequest): Owned | null {
+function newVolume(request: FastifyRequest): Owned {
   const { snapshot_id: name } = request.body as { snapshot_id?: string }; // validated
-  return name === undefined ? null : ownedSource(request, { kind: 'volume_snapshot', name });
+  return newSandbox(request, name === undefined ? null : { kind: 'volume_snapshot', name });
 }
 
 function registerChanges(app: HttpApp, { volumes }: VolumeRoutesOptions): void {

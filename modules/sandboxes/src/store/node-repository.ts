@@ -67,10 +67,32 @@ export function createNodeRepository(
         return changed !== undefined;
       }),
 
-    async withDriver(driver) {
+    async open(driver) {
       const query = kysely.selectFrom('sandbox_node').select('node').where('driver', '=', driver);
       const rows = await query.where('drain_requested_at', 'is', null).orderBy('node').execute();
       return rows.map(({ node }) => node);
+    },
+
+    async withRoom(driver) {
+      const rows = await kysely
+        .selectFrom('sandbox_node')
+        .leftJoin('sandbox', (join) =>
+          join
+            .onRef('sandbox.node', '=', 'sandbox_node.node')
+            .on('sandbox.status', 'in', ['creating', 'running'])
+            .on('sandbox.removed_at', 'is', null)
+            .on('sandbox.cluster', 'is', null),
+        )
+        .select(({ fn }) => ['sandbox_node.node', 'sandbox_node.max_running', fn.count('sandbox.id').as('running')])
+        .where('sandbox_node.driver', '=', driver)
+        .where('sandbox_node.drain_requested_at', 'is', null)
+        .groupBy(['sandbox_node.node', 'sandbox_node.max_running'])
+        .execute();
+      const places = rows.map(({ node, max_running: most, running }) => ({ node, room: most - Number(running) }));
+      return places
+        .filter(({ room }) => room > 0)
+        .toSorted((one, other) => other.room - one.room)
+        .map(({ node }) => node);
     },
 
     async list() {

@@ -3,24 +3,26 @@ import { migrations } from '@svc/migrations';
 import { describeDialects, waitFor } from '@svc/testing';
 import { Sandbox, Volume } from 'e2b';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createNodeRepository } from '../../src/store/node-repository.ts';
 import { BuildingDriver } from '../support/building-driver.ts';
 import { startPlatform, type Answer, type TestPlatform } from '../support/platform.ts';
 
 /** Nothing is archived here, so that only the node of a snapshot or a template has its files. */
-describeDialects<unknown>('sandboxes from what the second of two replicas has', migrations, (database) => {
+describeDialects<unknown>('new sandboxes of two replicas', migrations, (database) => {
   const drivers: BuildingDriver[] = [];
   let asked: TestPlatform;
   let holder: TestPlatform;
-  /** Where the builds of the workspace go. */
-  const live = async (): Promise<string[]> => ['node-2'];
+  let live: string[];
 
   beforeEach(async () => {
+    live = ['node-1', 'node-2'];
     const network = await createInternalNetwork();
     const start = (node: string, access?: TestPlatform['access']): Promise<TestPlatform> => {
       const driver = new BuildingDriver();
       drivers.push(driver);
-      const nodes = { isLive: async () => true, live, silent: async () => [] };
-      return startPlatform({ driver, node, network, nodes, database: database(), ...(access && { access }) });
+      const nodes = { isLive: async () => true, live: async () => live, silent: async () => [] };
+      const config = { max_running: 3 };
+      return startPlatform({ driver, node, network, nodes, config, database: database(), ...(access && { access }) });
     };
     asked = await start('node-1');
     holder = await start('node-2', asked.access);
@@ -40,14 +42,17 @@ describeDialects<unknown>('sandboxes from what the second of two replicas has', 
   /** How many sandboxes each replica has created. */
   const created = (): number[] =>
     [asked, holder].map(({ audit }) => audit.entries.filter(({ action }) => action === 'sandbox:create').length);
+  /** On the second node. */
   const build = async (): Promise<void> => {
+    live = ['node-2'];
     const { body } = await at(asked, 'POST', '/templates/tools/builds', { from: 'busybox' });
     const path = `/templates/tools/builds/${body['id']}`;
     await waitFor(async () => (await at(asked, 'GET', path)).body['status'] === 'ready');
     expect((await at(asked, 'GET', path)).body).toMatchObject({ node: 'node-2' });
+    live = ['node-1', 'node-2'];
   };
 
-  it('start there if they mount its volume, and are recorded once', async () => {
+  it('start where the volume is that they mount, and are recorded once', async () => {
     await at(holder, 'POST', '/volumes', { name: 'data' });
     const volumes = [{ name: 'data', path: '/data' }];
     const environment = { TEXT: 'ä "quoted"' };
@@ -59,7 +64,7 @@ describeDialects<unknown>('sandboxes from what the second of two replicas has', 
     expect(await create({ name: 'one', volumes })).toMatchObject({ status: 409, body: { code: 'NAME_TAKEN' } });
   });
 
-  it('start there from its snapshot and from its template', async () => {
+  it('start where their snapshot or their template is', async () => {
     const { body } = await at(holder, 'POST', '/sandboxes?wait_ms=10000', { image: 'busybox' });
     const taken = await at(asked, 'POST', `/sandboxes/${body['id']}/snapshots`, {});
     expect(await create({ image: undefined, snapshot_id: taken.body['id'] })).toMatchObject(running);
@@ -68,7 +73,7 @@ describeDialects<unknown>('sandboxes from what the second of two replicas has', 
     expect(created()).toEqual([0, 3]);
   });
 
-  it('are copied there as volumes from its volume snapshot', async () => {
+  it('and volumes from a volume snapshot are where that is', async () => {
     await at(holder, 'POST', '/volumes', { name: 'data' });
     const taken = await at(asked, 'POST', '/volumes/data/snapshots', { name: 'copy' });
     const made = await at(asked, 'POST', '/volumes', { name: 'other', snapshot_id: taken.body['id'] });
@@ -93,7 +98,7 @@ describeDialects<unknown>('sandboxes from what the second of two replicas has', 
     for (const sandbox of [mounting, built, copied]) expect(await sandbox.isRunning()).toBe(true);
   });
 
-  it('say where it is while no replica serves that node', async () => {
+  it('are refused with the node of their volume while no replica serves it', async () => {
     await at(holder, 'POST', '/volumes', { name: 'data' });
     await holder.close();
     const refused = await create({ volumes: [{ name: 'data', path: '/data' }] });
@@ -107,5 +112,25 @@ describeDialects<unknown>('sandboxes from what the second of two replicas has', 
     const answer = await asked.call('POST', '/api/sandboxes', { caller: stranger, body });
     expect(answer).toMatchObject({ status: 400, body: { code: 'UNKNOWN_VOLUME' } });
     expect(created()).toEqual([1, 0]); // where it was refused
+  });
+
+  it('start on the other node if the asked one is drained, and so do volumes and E2B clients', async () => {
+    await createNodeRepository(database()).setDraining('node-1', true);
+    await expect.poll(async () => (await create({})).status).toBe(201);
+    await expect.poll(async () => (await at(asked, 'POST', '/volumes', { name: 'data' })).body['node']).toBe('node-2');
+    const options = { apiUrl: `${asked.url}/e2b`, apiKey: asked.owner.token, validateApiKey: false };
+    await Sandbox.create('busybox', options);
+    expect(created()).toEqual([0, 2]);
+    live = ['node-1'];
+    expect(await create({})).toMatchObject({ status: 503, body: { code: 'NODE_DRAINING' } });
+  });
+
+  it('start on the other node if the asked one is full, and are refused if both are', async () => {
+    for (let index = 0; index < 6; index += 1) expect(await create({})).toMatchObject(running);
+    expect(created()).toEqual([3, 3]);
+    expect(await create({})).toMatchObject({ status: 503, body: { code: 'NO_CAPACITY' } });
+    const [first] = [...(drivers[0]?.sandboxes.keys() ?? [])];
+    await at(asked, 'POST', `/sandboxes/${first}/stop`);
+    expect(await create({})).toMatchObject(running);
   });
 });

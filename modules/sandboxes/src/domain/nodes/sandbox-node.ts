@@ -53,14 +53,16 @@ export interface DrainRequest {
   readonly elapsedMs: number;
 }
 
-/** Nodes on which templates can be built. */
-export interface BuildingNodes {
+/** Nodes that take sandboxes, whether they are live or not. */
+export interface OpenNodes {
   /** Nodes with this driver that are not drained, by id. */
-  withDriver(driver: string): Promise<readonly string[]>;
+  open(driver: string): Promise<readonly string[]>;
+  /** Those of them that run fewer sandboxes than they may; the one with the most room comes first. */
+  withRoom(driver: string): Promise<readonly string[]>;
 }
 
 /** Stores what nodes state about themselves, and which of them are drained. All times are the database's. */
-export interface NodeRepository extends BuildingNodes {
+export interface NodeRepository extends OpenNodes {
   /** Replaces the node's last report. */
   report(node: string, report: NodeReport): Promise<void>;
   findDrain(node: string): Promise<DrainRequest | null>;

@@ -115,12 +115,12 @@ export class SnapshotService {
     return snapshot;
   }
 
-  /** The only node with a snapshot of this workspace; null if this node can read it, too, or there is none. */
+  /** The only node that can read a snapshot of this workspace; null if others can, too, or there is none. */
   async findNode(id: string, workspaceUuid: string): Promise<string | null> {
     const snapshot = isSnapshotId(id) ? await this.#repository.find(id) : null;
     if (snapshot?.workspaceUuid !== workspaceUuid) return null;
-    const { storage, driver, node } = this.#context;
-    if (snapshot.node === node || snapshot.driver !== driver.name) return null;
+    const { storage, driver } = this.#context;
+    if (snapshot.driver !== driver.name) return null;
     const archive = storage === null ? null : await storage.findFor(id, driver);
     return archive === null ? snapshot.node : null;
   }

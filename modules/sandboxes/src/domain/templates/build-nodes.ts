@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { RecentResults } from '@svc/runtime';
 import type { SandboxContext } from '../context.ts';
-import type { BuildingNodes } from '../nodes/sandbox-node.ts';
+import type { OpenNodes } from '../nodes/sandbox-node.ts';
 import type { SandboxNodes } from '../ports.ts';
 import { isBuildId, type TemplateRepository } from './template.ts';
 
@@ -17,7 +17,7 @@ const MAX_WORKSPACES = 10_000;
 export interface BuildNodesDeps {
   readonly context: Pick<SandboxContext, 'driver' | 'node' | 'clock'>;
   readonly repository: Pick<TemplateRepository, 'findBuild' | 'newestBuild'>;
-  readonly building: BuildingNodes;
+  readonly openNodes: Pick<OpenNodes, 'open'>;
   readonly nodes: Pick<SandboxNodes, 'live'>;
 }
 
@@ -51,10 +51,10 @@ export class BuildNodes {
   }
 
   async #choose(workspaceUuid: string): Promise<string | null> {
-    const { context, repository, building, nodes } = this.#deps;
+    const { context, repository, openNodes, nodes } = this.#deps;
     if (context.driver.builds === undefined) return null;
     const live = new Set(await nodes.live());
-    const candidates = (await building.withDriver(context.driver.name)).filter((node) => live.has(node));
+    const candidates = (await openNodes.open(context.driver.name)).filter((node) => live.has(node));
     const newest = await repository.newestBuild(workspaceUuid);
     if (newest !== null && candidates.includes(newest.node)) return newest.node;
     return highest(candidates, workspaceUuid);

@@ -257,23 +257,21 @@ export class TemplateService {
     };
   }
 
-  /** The only node with the image of a template of this workspace; null if this node can use it, too, or there is none. */
+  /** The only node with the image of a template of this workspace; null if others can use it, too, or there is none. */
   async findNode(reference: string, workspaceUuid: string): Promise<string | null> {
     const build = await this.resolve(workspaceUuid, reference);
-    if (build === null || build.digest === null || (await this.#isUsable(build.node, build.digest))) return null;
+    if (build === null || build.digest === null || (await this.#isArchived(build.digest))) return null;
     return build.node;
   }
 
-  async #isUsable(node: string, digest: string): Promise<boolean> {
-    const { context } = this.#deps;
-    return (
-      node === context.node || (context.archives !== null && (await context.archives.images.find(digest)) !== null)
-    );
+  async #isArchived(digest: string): Promise<boolean> {
+    const { archives } = this.#deps.context;
+    return archives !== null && (await archives.images.find(digest)) !== null;
   }
 
   async #assertUsable({ id, templateId, node, archivedAt }: TemplateBuild, digest: string): Promise<void> {
     const { context, repository } = this.#deps;
-    if (await this.#isUsable(node, digest)) return;
+    if (node === context.node || (await this.#isArchived(digest))) return;
     const isTagged = (await repository.tags(templateId)).some(({ buildId }) => buildId === id);
     const remedy =
       context.archives === null || archivedAt !== null // for another architecture

@@ -14,7 +14,7 @@ import type { ForkDeps } from '../../domain/snapshots/fork.ts';
 import type { ForkCopies } from '../../domain/snapshots/fork-copies.ts';
 import type { SandboxService } from '../../domain/sandbox-service.ts';
 import { sandboxErrors } from '../../errors.ts';
-import { ownedSource } from '../../routes/owned-source.ts';
+import { newSandbox } from '../../routes/new-sandbox.ts';
 import { goneSignal } from '../../routes/request-signal.ts';
 import { addressOf, type AddressDeps } from './address.ts';
 import { awaitReady } from './await-ready.ts';
@@ -64,7 +64,7 @@ function registerCreate(app: HttpApp, deps: ControlDeps): void {
     app.post(
       `${prefix}${path}`,
       {
-        config: { action: 'sandbox:create', ownedByBody: namedSource },
+        config: { action: 'sandbox:create', ownedByBody: newlyOwned },
         schema: { hide: true, body: createSandboxSchema },
       },
       async (request, reply) => {
@@ -86,8 +86,8 @@ function registerCreate(app: HttpApp, deps: ControlDeps): void {
   }
 }
 
-function namedSource(request: FastifyRequest): Owned {
-  return ownedSource(request, sourceOf(request.body as CreateSandbox)); // validated
+function newlyOwned(request: FastifyRequest): Owned {
+  return newSandbox(request, sourceOf(request.body as CreateSandbox)); // validated
 }
 
 /** A sandbox that cannot be completed is removed: the client never learns its id. */

@@ -5,6 +5,7 @@ import type { VolumeAccess } from '../../domain/access/volume-access.ts';
 import { NAME_PATTERN } from '../../domain/identifiers.ts';
 import type { Volume } from '../../domain/volumes/volume.ts';
 import { creatorFields } from '../../routes/create-request.ts';
+import { newSandbox } from '../../routes/new-sandbox.ts';
 import { e2bIdParams, type ControlDeps } from './sandbox-routes.ts';
 
 const PAGE_SIZE = 200;
@@ -31,7 +32,10 @@ export function registerE2bVolumeRoutes(app: HttpApp, deps: E2bVolumeDeps): void
   const body = Type.Object({ name: Type.String({ pattern: NAME_PATTERN }) });
   app.post(
     `${prefix}/volumes`,
-    { config: { action: 'volume:create' }, schema: { hide: true, body } },
+    {
+      config: { action: 'volume:create', ownedByBody: (request) => newSandbox(request, null) },
+      schema: { hide: true, body },
+    },
     async (request, reply) => {
       const principal = principalOf(request);
       await createLimiter.admit(principal, grantOf(request).workspaceUuid);
