@@ -137,7 +137,7 @@ export const sandboxErrors = defineErrors({
   CLUSTER_WITHOUT_SANDBOXES: [409, 'The cluster {cluster} runs no sandboxes: {reason}'],
   CLUSTER_OFFLINE: [503, 'The cluster {cluster} cannot be reached: {reason}'],
   NODE_NOT_FOUND: [404, 'Node {node} not found; svc node ls lists the nodes for sandboxes'],
-  NODE_DRAINING: [503, 'Node {node} is draining and does not start sandboxes; try again to reach another node'],
+  NODE_DRAINING: [503, 'Node {node} is being drained, and no other node can start this sandbox; try again later'],
   SANDBOX_ELSEWHERE: [503, 'The sandbox is on node {node}: {remedy}'],
   SANDBOXES_UNAVAILABLE: [503, 'Sandboxes are off: {reason}'],
 

@@ -1,6 +1,6 @@
 import { sandboxErrors } from '../../errors.ts';
 
-/** A load balancer's next choice may be a node that takes sandboxes. */
+/** Another node may take sandboxes by then. */
 const RETRY_AFTER_SECONDS = '5';
 
 /** State reason of a stopped sandbox with which a drain has more to do: end its processes, or take its snapshot. */
