@@ -53,7 +53,7 @@ describeRequiring(['linux', 'root'], 'svc node', () => {
     expect(await svc.json(['sandbox', 'snapshot', 'ls'])).toMatchObject([{ name: 'precious' }]);
     expect(await svc.run(['sandbox', 'start', 'plain'])).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining('is draining and does not start sandboxes'),
+      stderr: expect.stringContaining('is being drained, and no other node can start this sandbox'),
     });
     expect(await svc.answer(['node', 'list'])).toMatch(/ up, drained /);
     expect(await svc.answer(['node', 'undrain', host])).toMatch(/^\S+ starts sandboxes again\n$/);
