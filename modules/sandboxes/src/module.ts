@@ -183,10 +183,10 @@ function assembleLifecycle(
   return { boots, claims, isolation, pool, service, snapshots, ...volumeParts };
 }
 
-/** What acts inside running sandboxes, builds among it. */
+/** What acts inside running sandboxes, builds among it, and where new ones are created. */
 function createInside(
   { context, catalog, folder, database }: Awaited<ReturnType<typeof assembleBase>>,
-  { service, isolation }: ReturnType<typeof assembleLifecycle>,
+  { service, snapshots, volumeRepository, isolation }: ReturnType<typeof assembleLifecycle>,
   { config, nodes }: Pick<SandboxesDependencies, 'config' | 'nodes'>,
 ) {
   const { live, clock, disk } = context;
@@ -198,7 +198,10 @@ function createInside(
   };
   const given = { ...inside, service, isolation, nodes, context, catalog, folder, database, config };
   const templatePart = createTemplatePart(given);
-  return { ...inside, templatePart, templates: templatePart.templates, buildNodes: templatePart.buildNodes };
+  const { templates, buildNodes } = templatePart;
+  const openNodes = createNodeRepository(database);
+  const sources = { context, service, nodes, openNodes, snapshots, templates, volumes: volumeRepository };
+  return { ...inside, templatePart, templates, buildNodes, sourceNodes: new SourceNodes(sources) };
 }
 
 async function assemble(deps: SandboxesDependencies) {
@@ -218,15 +221,6 @@ async function assemble(deps: SandboxesDependencies) {
   const continuing = createContinuing(deps, database, context, lifecycle, places);
   const inside = createInside(base, lifecycle, deps);
   const { kysely } = database;
-  const sourceNodes = new SourceNodes({
-    context,
-    service,
-    nodes: deps.nodes,
-    openNodes: createNodeRepository(database),
-    volumes: lifecycle.volumeRepository,
-    snapshots,
-    templates: inside.templates,
-  });
   const { recorder } = events;
   const copyRepository = createForkCopyRepository(kysely);
   const forkCopies = new ForkCopies({ context, repository: copyRepository, volumes, mounts: base.parts.mounts });
@@ -272,7 +266,6 @@ async function assemble(deps: SandboxesDependencies) {
     tickets,
     usage,
     forkCopies,
-    sourceNodes,
     confirm: (granted: GrantedAccess) => confirmAccess(deps.access, granted),
     webhooks,
   };
