@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { TEST_KINDS } from './tools/test/kinds.ts';
 
 /**
@@ -7,11 +8,23 @@ import { TEST_KINDS } from './tools/test/kinds.ts';
  */
 const NODE_FLAGS = ['--max-opt=2', '--max-semi-space-size=64'];
 
+/** Small files with minutes of tests, which would otherwise begin last and run alone. */
+const LONGEST = /\/test\/(?:escapes|revocation)\//;
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLong = ({ moduleId }: TestSpecification): boolean => LONGEST.test(moduleId);
+    return [...sorted.filter(isLong), ...sorted.filter((each) => !isLong(each))];
+  }
+}
+
 /** One project per kind of test files; `svc test` runs them one after the other, `npx vitest run PATH` runs any. */
 export default defineConfig({
   test: {
     pool: 'forks',
     maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     projects: TEST_KINDS.map((kind) => ({
       test: {
         name: kind.name,
