@@ -40,6 +40,7 @@ export const helperPart: Part = {
   group: 'default',
   timeoutMs: TIMEOUT_MS,
   needsGo: true,
+  sharesMachine: true,
   impossible: ({ environment }) => {
     const found = findCommand('go', environment['PATH']);
     return found === null ? 'needs Go; install it with: apt-get install -y golang-go' : null;

@@ -49,7 +49,7 @@ export interface Part {
   readonly needsGo?: boolean;
   /** Builds the sandbox helper before the part runs. */
   readonly needsHelper?: boolean;
-  /** Runs one file after the other and waits a lot, so that another such part can run beside it. */
+  /** Does one thing after the other, so that others can run beside it. */
   readonly sharesMachine?: boolean;
   /** Returns one line if this machine cannot run the part, even after installing packages. */
   impossible?(context: PartContext): string | null;

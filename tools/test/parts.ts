@@ -15,7 +15,8 @@ export function createParts(root: string): Part[] {
 }
 
 function partsOf(kind: TestKind, root: string): Part[] {
-  if (kind.name === 'unit') return [vitestPart(kind, root), helperPart, advisoriesPart, postgresPart(kind, root)];
+  if (kind.name === 'unit') return [vitestPart(kind, root), advisoriesPart, postgresPart(kind, root)];
+  if (kind.name === 'docker') return [vitestPart(kind, root), helperPart]; // after the parts that take longest
   if (kind.name === 'replicas') return [replicasPart(kind, root)];
   return [kind.name === 'kubernetes' ? kubernetesPart(kind, root) : vitestPart(kind, root)];
 }
