@@ -2,9 +2,9 @@ import type { CoreClient } from '@svc/sdk';
 import type { QueryClient } from '@tanstack/react-query';
 import { bucketKey, filesKey, storeKey } from '../api/query-keys.ts';
 import { scopeOf } from '../api/queries.ts';
-import { sendToSandbox } from './send-to-sandbox.ts';
 import { StartedUploads } from './started-uploads.ts';
-import { isSandboxTarget, UploadQueue, type UploadTarget } from './upload-queue.ts';
+import { uploadFile } from './upload-file.ts';
+import { isFileTarget, UploadQueue, type UploadTarget } from './upload-queue.ts';
 import type { NewUpload, Uploads } from './uploads-context.ts';
 
 /** Creates the single upload queue of the console. */
@@ -15,11 +15,11 @@ export function createUploads(svc: CoreClient, queryClient: QueryClient): Upload
   const queue = new UploadQueue({
     now: Date.now,
     send: async (target, file, hooks) => {
-      if (isSandboxTarget(target)) await sendToSandbox(svc.transport, target, file, hooks);
+      if (isFileTarget(target)) await uploadFile(svc.transport, target, file, hooks);
       else await (await openBuckets()).send(target, file, hooks);
     },
     discard: async (target, file) => {
-      if (!isSandboxTarget(target)) await (await openBuckets()).discard(target, file);
+      if (!isFileTarget(target)) await (await openBuckets()).discard(target, file);
     },
     onStored: (target) => {
       for (const queryKey of keysOf(target)) void queryClient.invalidateQueries({ queryKey });
@@ -35,6 +35,6 @@ function toEntry({ workspace, file, ...place }: NewUpload): { target: UploadTarg
 /** Returns the query keys to refetch after an upload. */
 function keysOf(target: UploadTarget): (readonly unknown[])[] {
   const workspace = { uuid: target.workspaceUuid };
-  if (isSandboxTarget(target)) return [filesKey(workspace, target.sandbox)];
+  if (isFileTarget(target)) return [filesKey(workspace, target.owner)];
   return [bucketKey(workspace, target.bucket), [...storeKey(workspace), 'buckets']];
 }
