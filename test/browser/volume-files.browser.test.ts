@@ -1,5 +1,7 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { SandboxHandle, VolumeFiles } from '@svc/sdk';
-import { describeRequiring } from '@svc/testing';
+import { describeRequiring, temporaryFolder } from '@svc/testing';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectAccessible } from './support/accessibility.ts';
@@ -8,7 +10,7 @@ import { openConsole, signIn } from './support/console-page.ts';
 import { filesPath, testFileBrowser } from './support/file-browser-suite.ts';
 import { LOOKS, visit } from './support/looks.ts';
 import { startPlatform, type RunningPlatform } from './support/platform.ts';
-import { SANDBOX_CONFIG, SANDBOX_REQUIREMENTS } from './support/sandboxes.ts';
+import { focusTerminal, SANDBOX_CONFIG, SANDBOX_REQUIREMENTS } from './support/sandboxes.ts';
 import { screenshot } from './support/screenshots.ts';
 import { seedPlatform, type Seed } from './support/seed.ts';
 
@@ -59,7 +61,8 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'files of a volume in the console', () =
     await page.getByRole('table', { name: 'Files in /' }).waitFor();
     await header.getByRole('link', { name: 'holder' }).click();
     await page.getByRole('heading', { level: 1, name: 'holder' }).waitFor();
-    await page.getByRole('link', { name: 'Settings' }).last().click();
+    await focusTerminal(page); // leaving a terminal while it opens makes the browser warn
+    await page.getByRole('navigation', { name: 'Sandbox', exact: true }).getByText('Settings').click();
     await page.getByText('Volume data').waitFor();
     await screenshot(page, 'light-volume-in-settings');
     await page.getByRole('link', { name: '/data' }).click();
@@ -95,25 +98,24 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'files of a volume in the console', () =
     await page.getByRole('menuitem', { name: 'Rename or move…' }).click();
     await page.getByRole('dialog').getByLabel('New name or path').fill('odd/into/itself');
     await page.getByRole('button', { name: 'Rename', exact: true }).click();
-    await page.getByRole('dialog').getByRole('alert').waitFor();
+    await page.getByRole('dialog').getByRole('alert').getByText('a folder cannot be moved into itself').waitFor();
     await screenshot(page, 'light-volume-into-itself');
     await opened.expectNoFault();
   });
 
   it('stay within the size of the volume: a failed upload continues once it is larger', async () => {
+    const small = platform.svc.sandboxes.volumes.files(SMALL);
+    await using folder = await temporaryFolder();
+    const file = join(folder.path, 'another.bin');
+    await writeFile(file, new Uint8Array(24 * MiB));
     await using opened = await openConsole(browser, platform, { expectedStatuses: [507] });
     const { page } = opened;
     await signIn(page, platform, pageOf(SMALL).pagePath);
     await page.getByText('This folder is empty').waitFor();
     await screenshot(page, 'light-volume-empty');
     await expectAccessible(page, 'an empty volume');
-    await page
-      .getByLabel('Files to upload')
-      .setInputFiles({ name: 'large.bin', mimeType: 'application/octet-stream', buffer: Buffer.alloc(40 * MiB, 7) });
-    await page.getByRole('link', { name: 'large.bin' }).waitFor();
-    await page
-      .getByLabel('Files to upload')
-      .setInputFiles({ name: 'larger.bin', mimeType: 'application/octet-stream', buffer: Buffer.alloc(49 * MiB, 8) });
+    await small.write('/large.bin', new Uint8Array(40 * MiB));
+    await page.getByLabel('Files to upload').setInputFiles(file);
     const tray = page.getByRole('region', { name: 'Uploads' });
     await tray.getByText('The disk is full').waitFor();
     await screenshot(page, 'light-volume-full');
@@ -121,9 +123,9 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'files of a volume in the console', () =
     await page.getByRole('dialog').getByLabel('Size (MiB)').fill('160');
     await page.getByRole('button', { name: 'Resize volume' }).click();
     await page.locator('#content header').first().getByText('160 MiB').waitFor();
-    await tray.getByRole('button', { name: 'Resume larger.bin' }).click();
-    await page.getByRole('link', { name: 'larger.bin' }).waitFor();
-    expect((await platform.svc.sandboxes.volumes.files(SMALL).stat('/larger.bin')).size).toBe(49 * MiB);
+    await tray.getByRole('button', { name: 'Resume another.bin' }).click();
+    await page.getByRole('link', { name: 'another.bin' }).waitFor();
+    expect((await small.stat('/another.bin')).size).toBe(24 * MiB);
     await opened.expectNoFault();
   });
 
@@ -167,7 +169,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'files of a volume in the console', () =
     const { page } = opened;
     await signIn(page, { ...platform, owner: GUEST }, `/w/${seed.teamWorkspaceUuid}/sandboxes/volumes`);
     expect(await buttonsOf(page)).toEqual([]);
-    await page.getByRole('link', { name: 'plates' }).click();
+    await page.getByRole('link', { name: 'plates', exact: true }).click();
     await page.getByRole('link', { name: 'sky' }).click();
     await page.getByRole('link', { name: 'notes.txt' }).waitFor();
     await screenshot(page, 'light-volume-guest');

@@ -103,7 +103,7 @@ function testKeyboard(place: () => FilesPlace): void {
     await using opened = await openConsole(browser, platform);
     const { page } = opened;
     await signIn(page, platform, filesPath(place(), '/'));
-    await page.getByRole('link', { name: 'keys' }).focus();
+    await page.getByRole('link', { name: 'keys', exact: true }).focus();
     await page.keyboard.press('Enter');
     const actions = page.getByRole('button', { name: 'Actions for first.txt' });
     await actions.focus();
@@ -111,8 +111,8 @@ function testKeyboard(place: () => FilesPlace): void {
     await page.getByRole('menuitem', { name: 'Rename or move…' }).waitFor();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
-    const name = page.getByRole('dialog').getByLabel('New name or path');
-    await expect.poll(() => name.evaluate('(field) => field === document.activeElement')).toBe(true);
+    await page.getByRole('dialog').getByLabel('New name or path').waitFor();
+    await expect.poll(() => page.evaluate('document.activeElement?.value')).toBe('first.txt');
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'New folder' }).focus();
