@@ -63,7 +63,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'files of a volume in the console', () =
     await page.getByRole('heading', { level: 1, name: 'holder' }).waitFor();
     await focusTerminal(page); // leaving a terminal while it opens makes the browser warn
     await page.getByRole('navigation', { name: 'Sandbox', exact: true }).getByText('Settings').click();
-    await page.getByText('Volume data').waitFor();
+    await page.getByText('Volume data').scrollIntoViewIfNeeded();
     await screenshot(page, 'light-volume-in-settings');
     await page.getByRole('link', { name: '/data' }).click();
     await page.getByRole('heading', { level: 1, name: 'data' }).waitFor();
@@ -96,7 +96,7 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'files of a volume in the console', () =
     await page.goto(filesPath(pageOf('data'), '/'));
     await page.getByRole('button', { name: 'Actions for odd' }).click();
     await page.getByRole('menuitem', { name: 'Rename or move…' }).click();
-    await page.getByRole('dialog').getByLabel('New name or path').fill('odd/into/itself');
+    await page.getByRole('dialog').getByLabel('New name or path').fill('odd/itself');
     await page.getByRole('button', { name: 'Rename', exact: true }).click();
     await page.getByRole('dialog').getByRole('alert').getByText('a folder cannot be moved into itself').waitFor();
     await screenshot(page, 'light-volume-into-itself');
@@ -198,7 +198,12 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'files of a volume in the console', () =
       'The volume data is on node n2 and can only be used there',
       'The volume is on another node',
     ],
-    [503, 'VOLUMES_BUSY', 'Too many volumes are open for file access; try again later', 'Too many volumes are open'],
+    [
+      503,
+      'VOLUMES_BUSY',
+      'Too many volumes are open for file access; try again later',
+      'The volume cannot be opened yet',
+    ],
     [
       501,
       'VOLUMES_UNAVAILABLE',

@@ -134,9 +134,10 @@ function FolderDownload({ owner, folder }: Pick<FolderPartProps, 'owner' | 'fold
       className={buttonClass({ size: 'small' })}
       href={fileDownloadPath(workspace, owner, folder, { archive: true })}
       download
+      aria-label="Download folder"
+      title="Download folder as tar"
     >
       <FolderDown size={14} />
-      Download folder
     </a>
   );
 }

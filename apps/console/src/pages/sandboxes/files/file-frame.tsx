@@ -18,13 +18,14 @@ export interface FileFrameProps extends FileViewProps {
   /** Content next to the path. */
   state?: ReactNode;
   actions?: ReactNode;
+  loading?: boolean;
   children: ReactNode;
 }
 
-export function FileFrame({ owner, path, onClose, state, actions, children }: FileFrameProps) {
+export function FileFrame({ owner, path, onClose, state, actions, loading = false, children }: FileFrameProps) {
   const workspace = useWorkspace();
   return (
-    <section className={styles['editor']} aria-label={path}>
+    <section className={styles['editor']} aria-label={path} aria-busy={loading}>
       <header className={styles['editorBar']}>
         <span className={styles['editorPath']}>
           <code>{path}</code>

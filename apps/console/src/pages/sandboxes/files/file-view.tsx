@@ -37,7 +37,7 @@ export function FileView(props: FileViewProps) {
     );
   }
   const loading = (
-    <FileFrame {...props}>
+    <FileFrame {...props} loading>
       <Skeleton width="100%" height="100%" />
     </FileFrame>
   );

@@ -11,7 +11,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   VOLUME_ELSEWHERE: { title: 'The volume is on another node', remedy: 'Try again when that node is running.' },
   REPLICA_UNREACHABLE: { title: 'The node cannot be reached', remedy: 'The files are kept.' },
   VOLUMES_BUSY: {
-    title: 'Too many volumes are open',
+    title: 'The volume cannot be opened yet',
     remedy: 'A volume is free again a few seconds after its last use.',
   },
   VOLUMES_UNAVAILABLE: { title: 'Volumes are not available here', remedy: 'The files are kept.' },

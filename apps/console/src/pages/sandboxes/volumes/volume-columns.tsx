@@ -33,6 +33,7 @@ export function volumeColumns({ uuid: workspace }: Workspace, actions: VolumeAct
       header: 'Size',
       align: 'end',
       width: '6rem',
+      narrowWidth: '5rem',
       cell: (volume) => formatBytes(volume.size_mb * 1024 ** 2),
     },
     {
@@ -54,6 +55,7 @@ export function volumeColumns({ uuid: workspace }: Workspace, actions: VolumeAct
     headerHidden: true,
     align: 'end',
     width: '9rem',
+    narrowWidth: '8.25rem',
     cell: (volume) => (
       <span className={styles['actions']}>
         <Button size="small" onClick={() => actions.resize(volume)}>
