@@ -226,6 +226,26 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'files of a volume in the console', () =
     await opened.expectNoFault();
   });
 
+  it('are offered nowhere on a platform whose driver has no volumes', async () => {
+    const scope = { workspaceUuid: seed.teamWorkspaceUuid, teamUuid: seed.teamUuid };
+    const status = await platform.svc.platform.status(scope);
+    const sandboxes = { ...status.services.sandboxes, missing_capabilities: ['volumes'] };
+    await using opened = await openConsole(browser, platform);
+    const { page } = opened;
+    await page.route('**/api/v1/platform/status*', (route) =>
+      route.fulfill({ json: { ...status, services: { ...status.services, sandboxes } } }),
+    );
+    await page.route('**/api/volumes?*', (route) =>
+      route.fulfill({ json: { volumes: [], count: 0, next_cursor: null } }),
+    );
+    await signIn(page, platform, listPath());
+    await page.getByText('Volumes are not available here').waitFor();
+    expect(await buttonsOf(page)).toEqual([]);
+    await screenshot(page, 'light-volumes-not-available');
+    await expectAccessible(page, 'a platform without volumes');
+    await opened.expectNoFault();
+  });
+
   for (const look of LOOKS) {
     it(`have readable pages that fit the window: ${look.name}`, async () => {
       const folder = `/${'deep/'.repeat(6)}down`;

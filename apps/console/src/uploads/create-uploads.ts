@@ -3,19 +3,19 @@ import type { QueryClient } from '@tanstack/react-query';
 import { bucketKey, filesKey, storeKey } from '../api/query-keys.ts';
 import { scopeOf } from '../api/queries.ts';
 import { StartedUploads } from './started-uploads.ts';
-import { uploadFile } from './upload-file.ts';
 import { isFileTarget, UploadQueue, type UploadTarget } from './upload-queue.ts';
 import type { NewUpload, Uploads } from './uploads-context.ts';
 
 /** Creates the single upload queue of the console. */
 export function createUploads(svc: CoreClient, queryClient: QueryClient): Uploads {
   const started = new StartedUploads(window.localStorage);
-  // Loaded with the first upload, since it brings the object store client.
+  // Both are loaded with the first upload; the one for buckets brings the object store client.
   const openBuckets = async () => new (await import('./bucket-uploads.ts')).BucketUploads(svc, started);
+  const loadFileUpload = async () => (await import('./upload-file.ts')).uploadFile;
   const queue = new UploadQueue({
     now: Date.now,
     send: async (target, file, hooks) => {
-      if (isFileTarget(target)) await uploadFile(svc.transport, target, file, hooks);
+      if (isFileTarget(target)) await (await loadFileUpload())(svc.transport, target, file, hooks);
       else await (await openBuckets()).send(target, file, hooks);
     },
     discard: async (target, file) => {

@@ -138,6 +138,7 @@ function FolderDownload({ owner, folder }: Pick<FolderPartProps, 'owner' | 'fold
       title="Download folder as tar"
     >
       <FolderDown size={14} />
+      <span className={styles['wideText']}>Download folder</span>
     </a>
   );
 }
