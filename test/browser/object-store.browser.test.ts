@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectAccessible } from './support/accessibility.ts';
 import { launchBrowser } from './support/browser.ts';
 import { openConsole, signIn } from './support/console-page.ts';
+import { dropFile } from './support/drop-file.ts';
 import { startPlatform, type RunningPlatform } from './support/platform.ts';
 import { screenshot } from './support/screenshots.ts';
 
@@ -86,7 +87,7 @@ describeRequiring(['chromium'], 'the object store in the console', () => {
     await page.getByRole('button', { name: 'Create folder' }).click();
     await page.getByRole('link', { name: '2026' }).click();
     await page.getByText('This folder is empty').waitFor();
-    await drop(page, 'dropped.txt', 'from the desktop');
+    await dropFile(page.getByText('This folder is empty'), 'dropped.txt', 'from the desktop');
     await entry(page, 'dropped.txt').waitFor();
     await screenshot(page, 'light-folder');
     await page.reload();
@@ -151,15 +152,6 @@ function entry(page: Page, name: string) {
 async function copied(within: Locator, button: string): Promise<string> {
   const value = within.getByRole('button', { name: button }).locator('xpath=preceding-sibling::code');
   return (await value.textContent()) ?? '';
-}
-
-/** Simulates a file dropped on the page. */
-async function drop(page: Page, name: string, text: string): Promise<void> {
-  const transfer = await page.evaluateHandle(
-    `(() => { const transfer = new DataTransfer(); transfer.items.add(new File([${JSON.stringify(text)}], ${JSON.stringify(name)}, { type: 'text/plain' })); return transfer; })()`,
-  );
-  const target = page.getByText('This folder is empty');
-  for (const event of ['dragenter', 'dragover', 'drop']) await target.dispatchEvent(event, { dataTransfer: transfer });
 }
 
 async function digestOf(stream: AsyncIterable<Buffer>): Promise<string> {

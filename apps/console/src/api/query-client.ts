@@ -13,9 +13,13 @@ export function createQueryClient(onUnauthorized: () => void): QueryClient {
     mutationCache: new MutationCache({ onError }),
     defaultOptions: {
       queries: {
-        // Retry only faults and lost connections, not refusals.
-        retry: (failures, error) => failures < RETRIES && !(error instanceof ApiError && error.status < 500),
+        retry: (failures, error) => failures < RETRIES && !isRefusal(error),
       },
     },
   });
+}
+
+/** Refusals don't change by themselves, nor does what a platform does not support; faults and lost connections do. */
+function isRefusal(error: Error): boolean {
+  return error instanceof ApiError && (error.status < 500 || error.status === 501);
 }

@@ -1,4 +1,5 @@
 import type { Workspace } from '@svc/sdk';
+import type { FileOwner } from './sandbox-types.ts';
 
 // Prefixes of query keys, for invalidating dependent queries without loading their modules.
 
@@ -22,7 +23,13 @@ export function sandboxKey(workspace: Pick<Workspace, 'uuid'>, id: string) {
   return [...sandboxesKey(workspace), 'one', id] as const;
 }
 
-/** The files of a sandbox. */
-export function filesKey(workspace: Pick<Workspace, 'uuid'>, id: string) {
+/** Everything about a workspace's volumes, except their files. */
+export function volumesKey(workspace: Pick<Workspace, 'uuid'>) {
+  return [...sandboxesKey(workspace), 'volumes'] as const;
+}
+
+/** The folders of a sandbox or volume. Those of a volume are not refetched on events of sandboxes. */
+export function filesKey(workspace: Pick<Workspace, 'uuid'>, { kind, id }: FileOwner) {
+  if (kind === 'volume') return ['volume-files', workspace.uuid, id] as const;
   return [...sandboxKey(workspace, id), 'files'] as const;
 }

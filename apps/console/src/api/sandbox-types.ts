@@ -7,3 +7,9 @@ export type Sandbox = SandboxInfo & {
 };
 
 export type ImageProgress = NonNullable<SandboxInfo['image_progress']>;
+
+/** What has files: a sandbox, by its id, or a volume, by its name. */
+export interface FileOwner {
+  kind: 'sandbox' | 'volume';
+  id: string;
+}

@@ -2,6 +2,7 @@ import {
   NotFoundError,
   type CoreClient,
   type FileEntry,
+  type RemoteFiles,
   SandboxesClient,
   type SandboxInfo,
   type SandboxPage,
@@ -16,8 +17,8 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useWorkspace } from '../session/use-session.ts';
 import { scopeOf } from './queries.ts';
-import { filesKey, sandboxesKey, sandboxKey } from './query-keys.ts';
-import type { Sandbox } from './sandbox-types.ts';
+import { filesKey, sandboxesKey, sandboxKey, volumesKey } from './query-keys.ts';
+import type { FileOwner, Sandbox } from './sandbox-types.ts';
 import { useSvc } from './svc-context.ts';
 
 /** The sandboxes of a workspace. */
@@ -99,6 +100,11 @@ export function terminalsQuery(api: SandboxesClient, workspace: Workspace, id: s
   });
 }
 
+/** The files of a sandbox or volume. */
+export function filesOf(api: SandboxesClient, { kind, id }: FileOwner): RemoteFiles {
+  return kind === 'volume' ? api.volumes.files(id) : api.of(id).files;
+}
+
 /** More than is useful in a browser. */
 const MOST_FILES = 5_000;
 
@@ -108,12 +114,12 @@ export interface Folder {
   cut: boolean;
 }
 
-export function folderQuery(api: SandboxesClient, workspace: Workspace, id: string, path: string) {
+export function folderQuery(api: SandboxesClient, workspace: Workspace, owner: FileOwner, path: string) {
   return queryOptions({
-    queryKey: [...filesKey(workspace, id), path],
+    queryKey: [...filesKey(workspace, owner), path],
     queryFn: async ({ signal }): Promise<Folder> => {
       const entries: FileEntry[] = [];
-      for await (const entry of api.of(id).files.list(path, { signal })) {
+      for await (const entry of filesOf(api, owner).list(path, { signal })) {
         if (entries.length === MOST_FILES) return { entries, cut: true };
         entries.push(entry);
       }
@@ -163,7 +169,7 @@ const MOST_VOLUMES = 1_000;
 
 export function volumesQuery(api: SandboxesClient, workspace: Workspace) {
   return queryOptions({
-    queryKey: [...sandboxesKey(workspace), 'volumes'],
+    queryKey: volumesKey(workspace),
     queryFn: async ({ signal }) => {
       const volumes: Volume[] = [];
       for await (const volume of api.volumes.list({}, { signal })) {
@@ -172,6 +178,13 @@ export function volumesQuery(api: SandboxesClient, workspace: Workspace) {
       }
       return volumes;
     },
+  });
+}
+
+export function volumeQuery(api: SandboxesClient, workspace: Workspace, name: string) {
+  return queryOptions({
+    queryKey: [...volumesKey(workspace), name],
+    queryFn: ({ signal }) => api.volumes.get(name, { signal }),
   });
 }
 

@@ -3,13 +3,13 @@ import { useQuery } from '@tanstack/react-query';
 import { Outlet, useParams } from '@tanstack/react-router';
 import { Pause, Play, Square } from 'lucide-react';
 import { createContext, useContext } from 'react';
-import { scopeOf, statusQuery } from '../api/queries.ts';
+import { scopeOf } from '../api/queries.ts';
 import { createSandboxesClient, sandboxQuery, useSandboxes } from '../api/sandboxes.ts';
 import type { Sandbox } from '../api/sandbox-types.ts';
-import { useSvc } from '../api/svc-context.ts';
 import { FaultNote } from '../pages/sandboxes/detail/fault-note.tsx';
 import { statusLabel } from '../pages/sandboxes/detail/sandbox-labels.ts';
 import { useLiveSandboxes } from '../pages/sandboxes/detail/use-live-sandboxes.ts';
+import { useMissingCapabilities } from '../pages/sandboxes/detail/use-missing-capabilities.ts';
 import { useSandboxActions } from '../pages/sandboxes/detail/use-sandbox-actions.ts';
 import { requireResource, type RouterContext } from '../routes/guards.ts';
 import { paths } from '../routes/paths.ts';
@@ -47,12 +47,6 @@ export function useSandbox(): Sandbox {
   const sandbox = useContext(SandboxContext);
   if (sandbox === null) throw new Error('useSandbox outside of SandboxLayout');
   return sandbox;
-}
-
-/** What the platform's driver cannot do, such as `pause`; empty until it is known. */
-function useMissingCapabilities(): ReadonlySet<string> {
-  const { data } = useQuery(statusQuery(useSvc(), useWorkspace()));
-  return new Set(data?.services.sandboxes.missing_capabilities);
 }
 
 export function SandboxLayout() {

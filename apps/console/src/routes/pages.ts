@@ -50,6 +50,7 @@ export const workspacePages = [
   workspacePage(paths.sandboxes, () => import('../pages/sandboxes/list/sandboxes-page.tsx'), 'SandboxesPage', parseSandboxesSearch),
   workspacePage(paths.snapshots, () => import('../pages/sandboxes/snapshots/all-snapshots-page.tsx'), 'AllSnapshotsPage', noSearch),
   workspacePage(paths.volumes, () => import('../pages/sandboxes/volumes/volumes-page.tsx'), 'VolumesPage', noSearch),
+  workspacePage(paths.volume, () => import('../pages/sandboxes/volumes/volume-page.tsx'), 'VolumePage', parseFilesSearch),
   workspacePage(paths.secrets, () => import('../pages/sandboxes/secrets/secrets-page.tsx'), 'SecretsPage', parseCreateSearch),
   workspacePage(paths.templates, () => import('../pages/sandboxes/templates/templates-page.tsx'), 'TemplatesPage', noSearch),
   workspacePage(paths.template, () => import('../pages/sandboxes/templates/template-page.tsx'), 'TemplatePage', noSearch),

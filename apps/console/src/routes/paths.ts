@@ -18,6 +18,7 @@ export const paths = {
   sandboxes: '/w/$workspace/sandboxes',
   snapshots: '/w/$workspace/sandboxes/snapshots',
   volumes: '/w/$workspace/sandboxes/volumes',
+  volume: '/w/$workspace/sandboxes/volumes/$volume',
   secrets: '/w/$workspace/secrets',
   templates: '/w/$workspace/sandboxes/templates',
   webhooks: '/w/$workspace/sandboxes/webhooks',

@@ -3,14 +3,20 @@ import { ApiError, NetworkError, TimeoutError } from '@svc/sdk';
 /** Errors with a server status that are not faults of the platform and describe the problem themselves. */
 const NAMED: ReadonlySet<string> = new Set([
   'AGENT_OFFLINE',
+  'DISK_FULL',
+  'HOST_DISK_FULL',
   'KUBERNETES_ERROR',
   'KUBERNETES_UNAVAILABLE',
+  'REPLICA_LOST',
+  'REPLICA_UNREACHABLE',
   'TIMEOUT',
   'TUNNEL_BACKEND_UNREACHABLE',
   'TUNNEL_BUSY',
   'TUNNEL_TIMEOUT',
   'UNAVAILABLE',
   'UNSUPPORTED',
+  'VOLUMES_BUSY',
+  'VOLUMES_UNAVAILABLE',
 ]);
 
 /** Describes an error in one sentence. */

@@ -25,16 +25,24 @@ export function EmptyState({ icon, title, children, action }: EmptyStateProps) {
   );
 }
 
+export interface ErrorStateProps {
+  error: unknown;
+  title?: string;
+  /** Replaces the description of the error. */
+  children?: ReactNode;
+  onRetry?: () => void;
+}
+
 /** A failed load, with a retry. */
-export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+export function ErrorState({ error, title = 'Could not load this', children, onRetry }: ErrorStateProps) {
   return (
     <div className={styles['state']} role="alert">
       <span className={classNames(styles['icon'], styles['iconDanger'])}>
         <CircleAlert size={18} />
       </span>
-      <h2 className={styles['title']}>Could not load this</h2>
+      <h2 className={styles['title']}>{title}</h2>
       <p className={styles['text']}>
-        {describeError(error)}
+        {children ?? describeError(error)}
         <RequestId error={error} />
       </p>
       {onRetry !== undefined && (

@@ -1,18 +1,20 @@
+import type { FileOwner } from '../api/sandbox-types.ts';
+
 interface Place {
   workspaceUuid: string;
   teamUuid: string | undefined;
-  /** The object's key, or the absolute path in the sandbox. */
+  /** The object's key, or the absolute path in the sandbox or volume. */
   key: string;
 }
 
 export type BucketTarget = Place & { bucket: string };
-export type SandboxTarget = Place & { sandbox: string };
+export type FileTarget = Place & { owner: FileOwner };
 
 /** The target of an upload. */
-export type UploadTarget = BucketTarget | SandboxTarget;
+export type UploadTarget = BucketTarget | FileTarget;
 
-export function isSandboxTarget(target: UploadTarget): target is SandboxTarget {
-  return 'sandbox' in target;
+export function isFileTarget(target: UploadTarget): target is FileTarget {
+  return 'owner' in target;
 }
 
 export type UploadState = 'waiting' | 'sending' | 'paused' | 'failed' | 'done';

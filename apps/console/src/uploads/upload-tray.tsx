@@ -5,7 +5,7 @@ import { describeError } from '../ui/describe-error.ts';
 import { formatBytes } from '../ui/format-bytes.ts';
 import { ProgressBar } from '../ui/progress-bar.tsx';
 import { useUploadList, useUploads } from './uploads-context.ts';
-import { isSandboxTarget, type Upload } from './upload-queue.ts';
+import { isFileTarget, type Upload, type UploadTarget } from './upload-queue.ts';
 import styles from './upload-tray.module.css';
 
 const MOST_SHOWN = 100;
@@ -66,10 +66,7 @@ function UploadLine({ upload }: { upload: Upload }) {
   return (
     <li className={styles['line']}>
       <div className={styles['text']}>
-        <span
-          className={styles['name']}
-          title={isSandboxTarget(target) ? target.key : `${target.bucket}/${target.key}`}
-        >
+        <span className={styles['name']} title={describeTarget(target)}>
           {name}
         </span>
         <span className={styles['state']}>{describeState(upload)}</span>
@@ -98,6 +95,11 @@ function UploadLine({ upload }: { upload: Upload }) {
       </div>
     </li>
   );
+}
+
+function describeTarget(target: UploadTarget): string {
+  if (!isFileTarget(target)) return `${target.bucket}/${target.key}`;
+  return target.owner.kind === 'volume' ? `${target.owner.id}:${target.key}` : target.key;
 }
 
 function describeState({ state, sentBytes, file, bytesPerSecond, error }: Upload): string {

@@ -1,15 +1,16 @@
 import type { Workspace } from '@svc/sdk';
 import { createContext, useContext, useSyncExternalStore } from 'react';
+import type { FileOwner } from '../api/sandbox-types.ts';
 import type { Upload, UploadQueue } from './upload-queue.ts';
 
 interface NewFile {
   workspace: Workspace;
-  /** The object's key, or the absolute path in the sandbox. */
+  /** The object's key, or the absolute path in the sandbox or volume. */
   key: string;
   file: File;
 }
 
-export type NewUpload = NewFile & ({ bucket: string } | { sandbox: string });
+export type NewUpload = NewFile & ({ bucket: string } | { owner: FileOwner });
 
 export interface Uploads {
   readonly queue: UploadQueue;

@@ -155,7 +155,16 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect((await call('POST', '/move', { path: '/srv/m/f', target: '/srv/m/one/g' })).status).toBe(200);
     await call('POST', '', { path: '/srv/m/f', content: '' });
     const taken = await call('POST', '/move', { path: '/srv/m/f', target: '/srv/m/one/g' });
-    expect(taken).toMatchObject({ status: 409, body: { code: 'PATH_EXISTS' } });
+    expect(taken).toMatchObject({ status: 409, body: { code: 'PATH_EXISTS', details: { path: '/srv/m/one/g' } } });
+    const refused = [
+      ['/srv/m/none', '/srv/m/h', 404, '/srv/m/none'],
+      ['/srv/m/f', '/srv/m/none/h', 404, '/srv/m/none'],
+      ['/srv/m/one', '/srv/m/one/two/three', 400, 'a folder cannot be moved into itself'],
+    ] as const;
+    for (const [path, target, status, named] of refused) {
+      const answer = await call('POST', '/move', { path, target });
+      expect([answer.status, answer.body['error']]).toEqual([status, expect.stringMatching(`: ${named}$`)]);
+    }
     expect((await call('POST', '/move', { path: '/srv/m/f', target: '/srv/m/one/g', overwrite: true })).status).toBe(
       200,
     );

@@ -1,4 +1,4 @@
-import { isAppError } from '@svc/errors';
+import { isAppError, type AppError } from '@svc/errors';
 import type { Clock, DiskSpace } from '@svc/runtime';
 import { assertDiskRoom } from '../disk-room.ts';
 import type { HelperConnection, HelperRequest } from '../helper/helper-connection.ts';
@@ -152,7 +152,35 @@ export class SandboxFiles {
   }
 
   async move(path: string, target: string, options: { overwrite: boolean }): Promise<void> {
-    await this.#call({ op: 'file.move', path, target, ...options }, path);
+    try {
+      await this.#call({ op: 'file.move', path, target, ...options }, path);
+    } catch (error) {
+      throw isAppError(error) ? await this.#blameTarget(error, path, target) : error;
+    }
+  }
+
+  /** The kernel does not say which of the two paths of a move is at fault. */
+  async #blameTarget(error: AppError, path: string, target: string): Promise<AppError> {
+    switch (error.code) {
+      case 'PATH_EXISTS':
+        return sandboxErrors.PATH_EXISTS({ details: { path: target }, cause: error });
+      case 'DIRECTORY_NOT_EMPTY':
+        return sandboxErrors.DIRECTORY_NOT_EMPTY({ details: { path: target }, cause: error });
+      case 'PATH_NOT_FOUND': {
+        const isThere = await this.stat(path).then(
+          () => true,
+          () => false,
+        );
+        const folder = target.slice(0, target.lastIndexOf('/', target.length - 2)) || '/';
+        return isThere ? sandboxErrors.PATH_NOT_FOUND({ details: { path: folder }, cause: error }) : error;
+      }
+      case 'INVALID_PATH': {
+        const details = { field: 'target', reason: 'a folder cannot be moved into itself' };
+        return target.startsWith(`${path}/`) ? sandboxErrors.INVALID_PATH({ details, cause: error }) : error;
+      }
+      default:
+        return error;
+    }
   }
 
   /**

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useSandboxes } from '../../../api/sandboxes.ts';
 import { filesKey } from '../../../api/query-keys.ts';
+import type { FileOwner } from '../../../api/sandbox-types.ts';
+import { filesOf, useSandboxes } from '../../../api/sandboxes.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { ConfirmDialog } from '../../../ui/confirm-dialog.tsx';
 import { useToasts } from '../../../ui/toast.tsx';
@@ -8,19 +9,19 @@ import { runConcurrently } from '../list/run-concurrently.ts';
 import type { FileRow } from './file-columns.tsx';
 
 export interface DeleteFilesDialogProps {
-  sandbox: string;
+  owner: FileOwner;
   /** Empty if the dialog is closed. */
   entries: readonly FileRow[];
   onClose: () => void;
   onDeleted: () => void;
 }
 
-export function DeleteFilesDialog({ sandbox, entries, onClose, onDeleted }: DeleteFilesDialogProps) {
+export function DeleteFilesDialog({ owner, entries, onClose, onDeleted }: DeleteFilesDialogProps) {
   const api = useSandboxes();
   const workspace = useWorkspace();
   const queryClient = useQueryClient();
   const { done } = useToasts();
-  const { files } = api.of(sandbox);
+  const files = filesOf(api, owner);
   const deletion = useMutation({
     mutationFn: async () => {
       const result = await runConcurrently(entries, ({ path }) => files.remove(path, { missingOk: true }));
@@ -32,7 +33,7 @@ export function DeleteFilesDialog({ sandbox, entries, onClose, onDeleted }: Dele
       close();
       onDeleted();
     },
-    onSettled: () => queryClient.invalidateQueries({ queryKey: filesKey(workspace, sandbox) }),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: filesKey(workspace, owner) }),
   });
   const close = (): void => {
     deletion.reset();

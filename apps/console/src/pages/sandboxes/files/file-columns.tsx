@@ -1,6 +1,7 @@
 import type { FileEntry, Workspace } from '@svc/sdk';
 import { Download, Ellipsis, File, FileSymlink, Folder, FolderDown, Image, Pencil, Trash2 } from 'lucide-react';
-import { sandboxDownloadPath } from '../../../api/sandbox-files.ts';
+import { fileDownloadPath } from '../../../api/file-requests.ts';
+import type { FileOwner } from '../../../api/sandbox-types.ts';
 import { paths } from '../../../routes/paths.ts';
 import { IconButton } from '../../../ui/button.tsx';
 import { formatBytes } from '../../../ui/format-bytes.ts';
@@ -11,6 +12,7 @@ import { EntryName } from '../../../ui/folder-list.tsx';
 import { selectColumn } from '../../../ui/selection.tsx';
 import type { Selection } from '../../../ui/use-selection.ts';
 import { imageTypeOf } from './file-kinds.ts';
+import type { FilesSearch } from './files-search.ts';
 import styles from './files.module.css';
 
 /** A row's id is its path. */
@@ -18,10 +20,17 @@ export type FileRow = FileEntry & { id: string };
 
 export interface FileColumnsOptions {
   workspace: Workspace;
-  sandbox: string;
+  owner: FileOwner;
   selection: Selection<FileRow>;
   /** Null for read-only users. */
   onChange: { rename: (entry: FileRow) => void; remove: (entries: readonly FileRow[]) => void } | null;
+}
+
+const PAGES = { sandbox: paths.sandboxFiles, volume: paths.volume } as const;
+
+/** A link to a folder or file. */
+export function filesLink(workspace: Workspace, { kind, id }: FileOwner, search: FilesSearch) {
+  return { to: PAGES[kind], params: { workspace: workspace.uuid, [kind]: id }, search };
 }
 
 export function fileColumns(options: FileColumnsOptions): Column<FileRow>[] {
@@ -68,12 +77,11 @@ export function fileColumns(options: FileColumnsOptions): Column<FileRow>[] {
   return [selectColumn(selection, ({ name }) => name), ...columns];
 }
 
-function NameCell({ entry, workspace, sandbox }: FileColumnsOptions & { entry: FileRow }) {
+function NameCell({ entry, workspace, owner }: FileColumnsOptions & { entry: FileRow }) {
   const folder = entry.path.slice(0, entry.path.lastIndexOf('/')) || '/';
   const search = entry.is_dir ? { path: entry.path } : { path: folder, file: entry.path };
-  const link = { to: paths.sandboxFiles, params: { workspace: workspace.uuid, sandbox }, search };
   return (
-    <EntryName icon={<KindIcon entry={entry} />} name={entry.name} link={link}>
+    <EntryName icon={<KindIcon entry={entry} />} name={entry.name} link={filesLink(workspace, owner, search)}>
       {entry.link_target !== null && <span className={styles['linkTarget']}>→ {entry.link_target}</span>}
     </EntryName>
   );
@@ -85,8 +93,8 @@ function KindIcon({ entry: { type, name } }: { entry: FileRow }) {
   return imageTypeOf(name) === null ? <File size={15} /> : <Image size={15} />;
 }
 
-function Actions({ entry, workspace, sandbox, onChange }: FileColumnsOptions & { entry: FileRow }) {
-  const href = sandboxDownloadPath(workspace, sandbox, entry.path, { archive: entry.is_dir });
+function Actions({ entry, workspace, owner, onChange }: FileColumnsOptions & { entry: FileRow }) {
+  const href = fileDownloadPath(workspace, owner, entry.path, { archive: entry.is_dir });
   return (
     <Menu
       align="end"

@@ -1,12 +1,13 @@
 import { Download, X } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { sandboxDownloadPath } from '../../../api/sandbox-files.ts';
+import { fileDownloadPath } from '../../../api/file-requests.ts';
+import type { FileOwner } from '../../../api/sandbox-types.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { buttonClass, IconButton } from '../../../ui/button.tsx';
 import styles from './files.module.css';
 
 export interface FileViewProps {
-  sandbox: string;
+  owner: FileOwner;
   path: string;
   onClose: () => void;
   /** Called if it turns out to be a folder, as links may. */
@@ -17,13 +18,14 @@ export interface FileFrameProps extends FileViewProps {
   /** Content next to the path. */
   state?: ReactNode;
   actions?: ReactNode;
+  loading?: boolean;
   children: ReactNode;
 }
 
-export function FileFrame({ sandbox, path, onClose, state, actions, children }: FileFrameProps) {
+export function FileFrame({ owner, path, onClose, state, actions, loading = false, children }: FileFrameProps) {
   const workspace = useWorkspace();
   return (
-    <section className={styles['editor']} aria-label={path}>
+    <section className={styles['editor']} aria-label={path} aria-busy={loading}>
       <header className={styles['editorBar']}>
         <span className={styles['editorPath']}>
           <code>{path}</code>
@@ -33,7 +35,7 @@ export function FileFrame({ sandbox, path, onClose, state, actions, children }: 
           {actions}
           <a
             className={buttonClass({ size: 'small' })}
-            href={sandboxDownloadPath(workspace, sandbox, path)}
+            href={fileDownloadPath(workspace, owner, path)}
             download
             aria-label={`Download ${path}`}
           >

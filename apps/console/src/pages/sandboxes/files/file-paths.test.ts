@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fileNameFault, joinPath, nameOf, parentOf, resolvePath, stepsOf } from './file-paths.ts';
 
-describe('paths of a sandbox', () => {
+describe('paths of files', () => {
   it('are joined and split, including the root', () => {
     expect([joinPath('/', 'a'), joinPath('/a', 'b')]).toEqual(['/a', '/a/b']);
     expect([parentOf('/a/b'), parentOf('/a'), parentOf('/')]).toEqual(['/a', '/', '/']);

@@ -3,8 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { useSandboxes } from '../../../api/sandboxes.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
-import { EmptyState, ErrorState, Skeleton } from '../../../ui/states.tsx';
+import { EmptyState, Skeleton } from '../../../ui/states.tsx';
 import { FileFrame, type FileViewProps } from './file-frame.tsx';
+import { FilesError } from './files-error.tsx';
 import { openFileQuery } from './open-file.ts';
 import { nameOf } from './file-paths.ts';
 import styles from './files.module.css';
@@ -20,10 +21,10 @@ const TextEditor = lazy(async () => ({ default: (await import('./text-editor.tsx
 
 /** Shows a file according to its type. */
 export function FileView(props: FileViewProps) {
-  const { sandbox, path, onFolder } = props;
+  const { owner, path, onFolder } = props;
   const api = useSandboxes();
   const workspace = useWorkspace();
-  const opened = useQuery(openFileQuery(api, workspace, sandbox, path));
+  const opened = useQuery(openFileQuery(api, workspace, owner, path));
   const isFolder = opened.error instanceof ApiError && opened.error.code === 'IS_A_DIRECTORY';
   useEffect(() => {
     if (isFolder) onFolder();
@@ -31,12 +32,12 @@ export function FileView(props: FileViewProps) {
   if (opened.isError && !isFolder) {
     return (
       <FileFrame {...props}>
-        <ErrorState error={opened.error} onRetry={() => void opened.refetch()} />
+        <FilesError error={opened.error} onRetry={() => void opened.refetch()} />
       </FileFrame>
     );
   }
   const loading = (
-    <FileFrame {...props}>
+    <FileFrame {...props} loading>
       <Skeleton width="100%" height="100%" />
     </FileFrame>
   );

@@ -1,8 +1,9 @@
-import type { SandboxFiles } from '@svc/sdk';
+import type { RemoteFiles } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { useSandboxes } from '../../../api/sandboxes.ts';
 import { filesKey } from '../../../api/query-keys.ts';
+import type { FileOwner } from '../../../api/sandbox-types.ts';
+import { filesOf, useSandboxes } from '../../../api/sandboxes.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Dialog, DialogActions } from '../../../ui/dialog.tsx';
@@ -17,13 +18,13 @@ export interface PathQuestion {
   label: string;
   value: string;
   /** Performs the action. */
-  act: (files: SandboxFiles, path: string) => Promise<unknown>;
+  act: (files: RemoteFiles, path: string) => Promise<unknown>;
 }
 
 export interface PathDialogProps {
   /** Null if the dialog is closed. */
   question: PathQuestion | null;
-  sandbox: string;
+  owner: FileOwner;
   folder: string;
   onClose: () => void;
   onDone: (path: string) => void;
@@ -50,16 +51,16 @@ type PathFormProps = Omit<PathDialogProps, 'question'> & {
   inputRef: React.RefObject<HTMLInputElement | null>;
 };
 
-function PathForm({ question, inputRef, sandbox, folder, onClose, onDone }: PathFormProps) {
+function PathForm({ question, inputRef, owner, folder, onClose, onDone }: PathFormProps) {
   const api = useSandboxes();
   const workspace = useWorkspace();
   const queryClient = useQueryClient();
   const [typed, setTyped] = useState(question.value);
   const path = resolvePath(folder, typed.trim());
   const act = useMutation({
-    mutationFn: () => question.act(api.of(sandbox).files, path),
+    mutationFn: () => question.act(filesOf(api, owner), path),
     onSuccess: async () => {
-      await queryClient.invalidateQueries({ queryKey: filesKey(workspace, sandbox) });
+      await queryClient.invalidateQueries({ queryKey: filesKey(workspace, owner) });
       onClose();
       onDone(path);
     },

@@ -3,8 +3,9 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useBlocker } from '@tanstack/react-router';
 import { Save } from 'lucide-react';
 import { useState } from 'react';
-import { useSandboxes } from '../../../api/sandboxes.ts';
 import { filesKey } from '../../../api/query-keys.ts';
+import type { FileOwner } from '../../../api/sandbox-types.ts';
+import { filesOf, useSandboxes } from '../../../api/sandboxes.ts';
 import { CodeEditor } from '../../../editor/code-editor.tsx';
 import { mayWrite } from '../../../session/administers.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
@@ -24,10 +25,10 @@ export interface TextEditorProps extends FileViewProps {
 
 /** An editor for a text file. A save that would overwrite a newer version asks first. */
 export function TextEditor(props: TextEditorProps) {
-  const { sandbox, path, opened } = props;
+  const { owner, path, opened } = props;
   const writable = mayWrite(useWorkspace());
   const [text, setText] = useState(opened.text);
-  const { save, conflict, dismissConflict, saved } = useSave(sandbox, path, opened);
+  const { save, conflict, dismissConflict, saved } = useSave(owner, path, opened);
   const changed = text !== saved;
   const blocker = useBlocker({ shouldBlockFn: () => changed, enableBeforeUnload: changed, withResolver: true });
   const trySave = (): void => {
@@ -86,8 +87,8 @@ interface SaveRequest {
   force: boolean;
 }
 
-function useSave(sandbox: string, path: string, opened: OpenedText) {
-  const { files } = useSandboxes().of(sandbox);
+function useSave(owner: FileOwner, path: string, opened: OpenedText) {
+  const files = filesOf(useSandboxes(), owner);
   const workspace = useWorkspace();
   const queryClient = useQueryClient();
   const { done, failed } = useToasts();
@@ -107,7 +108,7 @@ function useSave(sandbox: string, path: string, opened: OpenedText) {
     onSuccess: (wasSaved) => {
       setConflict(!wasSaved);
       if (wasSaved) done(`${nameOf(path)} saved`);
-      return queryClient.invalidateQueries({ queryKey: filesKey(workspace, sandbox) });
+      return queryClient.invalidateQueries({ queryKey: filesKey(workspace, owner) });
     },
     onError: (error) => failed(`Could not save ${nameOf(path)}`, error),
   });

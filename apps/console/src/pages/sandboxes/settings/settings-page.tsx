@@ -1,6 +1,7 @@
-import { useNavigate } from '@tanstack/react-router';
+import type { Workspace } from '@svc/sdk';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { Trash2 } from 'lucide-react';
-import { useState, type ReactNode } from 'react';
+import { Fragment, useState, type ReactNode } from 'react';
 import type { Sandbox } from '../../../api/sandbox-types.ts';
 import { useSandbox } from '../../../layouts/sandbox-layout.tsx';
 import { paths } from '../../../routes/paths.ts';
@@ -30,7 +31,7 @@ export function SandboxSettingsPage() {
       </Section>
       <Section title="Details">
         <Panel>
-          <Definitions items={renderFacts(sandbox)} />
+          <Definitions items={renderFacts(workspace, sandbox)} />
         </Panel>
       </Section>
       <EgressRules sandbox={sandbox} />
@@ -61,7 +62,7 @@ const ON_DRAIN = { stop: 'Stop', snapshot: 'Stop and take a snapshot', move: 'Mo
 
 type Fact = readonly [name: string, value: ReactNode];
 
-function renderFacts(sandbox: Sandbox): Fact[] {
+function renderFacts({ uuid: workspace }: Workspace, sandbox: Sandbox): Fact[] {
   const { resources } = sandbox;
   const reason = reasonLabel(sandbox.state_reason);
   const at = (time: string | null): ReactNode => (time === null ? 'Never' : <AbsoluteTime at={time} />);
@@ -81,7 +82,16 @@ function renderFacts(sandbox: Sandbox): Fact[] {
     ['Memory', formatBytes(resources.memory_mb * 1024 ** 2)],
     ['Disk', formatBytes(resources.disk_mb * 1024 ** 2)],
     ...sandbox.volumes.map(
-      ({ name, path, read_only: ro }) => [`Volume ${name}`, `${path}${ro ? ' (read-only)' : ''}`] as const,
+      ({ name, path, read_only: ro }) =>
+        [
+          `Volume ${name}`,
+          <Fragment key={path}>
+            <Link to={paths.volume} params={{ workspace, volume: name }}>
+              {path}
+            </Link>
+            {ro && ' (read-only)'}
+          </Fragment>,
+        ] as const,
     ),
     ...sandbox.mounts.map(
       ({ bucket, prefix, path, read_only: ro, forked_from: source }) =>

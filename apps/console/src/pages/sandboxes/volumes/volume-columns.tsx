@@ -1,5 +1,7 @@
-import type { Volume } from '@svc/sdk';
+import type { Volume, Workspace } from '@svc/sdk';
+import { Link } from '@tanstack/react-router';
 import { Trash2 } from 'lucide-react';
+import { paths } from '../../../routes/paths.ts';
 import { Button, IconButton } from '../../../ui/button.tsx';
 import { formatBytes } from '../../../ui/format-bytes.ts';
 import { TwoLines } from '../../../ui/list.tsx';
@@ -7,22 +9,22 @@ import type { Column } from '../../../ui/table.tsx';
 import { RelativeTime } from '../../../ui/time.tsx';
 import styles from './volumes.module.css';
 
-const MEBIBYTE = 1024 * 1024;
-
 export interface VolumeActions {
   resize: (volume: Volume) => void;
   remove: (volume: Volume) => void;
 }
 
 /** `actions` is null for read-only users. */
-export function volumeColumns(actions: VolumeActions | null): Column<Volume>[] {
+export function volumeColumns({ uuid: workspace }: Workspace, actions: VolumeActions | null): Column<Volume>[] {
   const columns: Column<Volume>[] = [
     {
       id: 'name',
       header: 'Name',
       cell: (volume) => (
         <TwoLines title={volume.id} under={describeMounts(volume)}>
-          {volume.name}
+          <Link to={paths.volume} params={{ workspace, volume: volume.name }}>
+            {volume.name}
+          </Link>
         </TwoLines>
       ),
     },
@@ -31,7 +33,8 @@ export function volumeColumns(actions: VolumeActions | null): Column<Volume>[] {
       header: 'Size',
       align: 'end',
       width: '6rem',
-      cell: (volume) => formatBytes(volume.size_mb * MEBIBYTE),
+      narrowWidth: '5rem',
+      cell: (volume) => formatBytes(volume.size_mb * 1024 ** 2),
     },
     {
       id: 'created',
@@ -52,6 +55,7 @@ export function volumeColumns(actions: VolumeActions | null): Column<Volume>[] {
     headerHidden: true,
     align: 'end',
     width: '9rem',
+    narrowWidth: '8.25rem',
     cell: (volume) => (
       <span className={styles['actions']}>
         <Button size="small" onClick={() => actions.resize(volume)}>

@@ -1,7 +1,8 @@
 import type { Volume } from '@svc/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
-import { useSandboxes, volumesQuery } from '../../../api/sandboxes.ts';
+import { filesKey, volumesKey } from '../../../api/query-keys.ts';
+import { useSandboxes } from '../../../api/sandboxes.ts';
 import { useWorkspace } from '../../../session/use-session.ts';
 import { Button } from '../../../ui/button.tsx';
 import { ConfirmDialog } from '../../../ui/confirm-dialog.tsx';
@@ -13,18 +14,23 @@ import { useToasts } from '../../../ui/toast.tsx';
 
 const MINIMUM_MB = 64;
 
-/** Runs a change, then refreshes the list, closes the dialog and says what was done. */
-function useChange<Argument>(change: (argument: Argument) => Promise<unknown>, said: string, onClose: () => void) {
-  const api = useSandboxes();
+/** Runs a change, then closes the dialog, says what was done, and refreshes all volumes. */
+function useChange<Argument>(
+  change: (argument: Argument) => Promise<unknown>,
+  said: string,
+  onClose: () => void,
+  onChanged?: (argument: Argument) => Promise<void>,
+) {
   const workspace = useWorkspace();
   const queryClient = useQueryClient();
   const { done } = useToasts();
   const mutation = useMutation({
     mutationFn: change,
-    onSuccess: () => {
+    onSuccess: async (_, argument) => {
       close();
       done(said);
-      return queryClient.invalidateQueries({ queryKey: volumesQuery(api, workspace).queryKey });
+      await onChanged?.(argument);
+      await queryClient.invalidateQueries({ queryKey: volumesKey(workspace) });
     },
   });
   const close = (): void => {
@@ -118,9 +124,27 @@ export function ResizeVolumeDialog({ volume, onClose }: { volume: Volume | null;
   );
 }
 
-export function DeleteVolumeDialog({ volume, onClose }: { volume: Volume | null; onClose: () => void }) {
+export interface DeleteVolumeDialogProps {
+  volume: Volume | null;
+  onClose: () => void;
+  /** Called before the volumes are refreshed, so that its own page can leave. */
+  onDeleted?: () => Promise<void>;
+}
+
+export function DeleteVolumeDialog({ volume, onClose, onDeleted }: DeleteVolumeDialogProps) {
   const api = useSandboxes();
-  const { mutation, close } = useChange((name: string) => api.volumes.delete(name), 'Volume deleted', onClose);
+  const workspace = useWorkspace();
+  const queryClient = useQueryClient();
+  const { mutation, close } = useChange(
+    (name: string) => api.volumes.delete(name),
+    'Volume deleted',
+    onClose,
+    async (name) => {
+      await onDeleted?.();
+      // Another volume may get the name.
+      queryClient.removeQueries({ queryKey: filesKey(workspace, { kind: 'volume', id: name }) });
+    },
+  );
   return (
     <ConfirmDialog
       open={volume !== null}

@@ -10,6 +10,7 @@ import { Page } from '../../../ui/page.tsx';
 import { EmptyState, ErrorState } from '../../../ui/states.tsx';
 import { Table } from '../../../ui/table.tsx';
 import { useLiveSandboxes } from '../detail/use-live-sandboxes.ts';
+import { useMissingCapabilities } from '../detail/use-missing-capabilities.ts';
 import { SandboxesTabs } from '../list/sandboxes-tabs.tsx';
 import { volumeColumns } from './volume-columns.tsx';
 import { CreateVolumeDialog, DeleteVolumeDialog, ResizeVolumeDialog } from './volume-dialogs.tsx';
@@ -22,6 +23,7 @@ export function VolumesPage() {
   const [isCreating, setCreating] = useState(false);
   const [resizing, setResizing] = useState<Volume | null>(null);
   const [deleting, setDeleting] = useState<Volume | null>(null);
+  const isSupported = !useMissingCapabilities().has('volumes');
   useLiveSandboxes(null);
   const actions = mayWrite(workspace) ? { resize: setResizing, remove: setDeleting } : null;
   return (
@@ -30,7 +32,8 @@ export function VolumesPage() {
       description="File systems that are kept when sandboxes are deleted. Mount them when you create a sandbox."
       navigation={<SandboxesTabs current="volumes" />}
       actions={
-        actions !== null && (
+        actions !== null &&
+        isSupported && (
           <Button variant="primary" icon={<Plus size={15} />} onClick={() => setCreating(true)}>
             New volume
           </Button>
@@ -42,13 +45,19 @@ export function VolumesPage() {
       ) : (
         <Table
           caption="Volumes of the workspace"
-          columns={volumeColumns(actions)}
+          columns={volumeColumns(workspace, actions)}
           rows={volumes.data}
           rowKey={({ id }) => id}
           empty={
-            <EmptyState icon={<HardDrive size={18} />} title="No volumes yet">
-              Create a volume to keep files beyond the life of a sandbox.
-            </EmptyState>
+            isSupported ? (
+              <EmptyState icon={<HardDrive size={18} />} title="No volumes yet">
+                Create a volume to keep files beyond the life of a sandbox.
+              </EmptyState>
+            ) : (
+              <EmptyState icon={<HardDrive size={18} />} title="Volumes are not available here">
+                They need the local driver for sandboxes, which this platform does not use.
+              </EmptyState>
+            )
           }
         />
       )}

@@ -1,18 +1,21 @@
 import { ApiError, NetworkError, xhrSender, type Transport } from '@svc/sdk';
-import { sandboxUploadRequest } from '../api/sandbox-files.ts';
-import type { SandboxTarget, SendHooks } from './upload-queue.ts';
+import { fileUploadRequest } from '../api/file-requests.ts';
+import type { FileTarget, SendHooks } from './upload-queue.ts';
 
-/** Sends the whole file in one request: an interrupted upload starts over and never leaves a partial file. */
-export async function sendToSandbox(
+/**
+ * Sends the whole file to a sandbox or volume in one request: an interrupted upload starts over and never leaves a
+ * partial file.
+ */
+export async function uploadFile(
   transport: Transport,
-  target: SandboxTarget,
+  target: FileTarget,
   file: File,
   { signal, onProgress }: SendHooks,
 ): Promise<void> {
   const send = xhrSender(() => new XMLHttpRequest());
   const request = {
     method: 'POST',
-    ...sandboxUploadRequest(transport, target, target.key),
+    ...fileUploadRequest(transport, target, target.key),
     body: file,
     withCookies: true,
   } as const;
@@ -35,7 +38,7 @@ function parseRefusal(text: string): { code: string; message: string; details: R
   const [code, message] = [field('code'), field('error')];
   return {
     code: typeof code === 'string' ? code : 'UPLOAD_REFUSED',
-    message: typeof message === 'string' ? message : 'The sandbox rejected the file',
+    message: typeof message === 'string' ? message : 'The platform rejected the file',
     details: {},
   };
 }
