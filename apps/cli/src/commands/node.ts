@@ -95,11 +95,11 @@ async function waitUntilDrained(
 
 function describeDrain({ id, drain }: PlatformNode): string {
   if (drain === null) return `${id} is not drained`;
-  const { remaining, archiving, unarchived } = drain;
-  if (drain.state === 'draining') {
-    const archives = archiving === 0 ? '' : ` and ${archiving} snapshots and templates to archive`;
-    return `${id} is draining, ${remaining} sandboxes${archives} left`;
+  const { state, remaining, archiving, unarchived } = drain;
+  if (state === 'draining') {
+    const archives = archiving === 0 ? '' : `, ${archiving} snapshots and templates to archive`;
+    return `${id} is draining: ${remaining} sandboxes to stop${archives}`;
   }
   if (unarchived === 0) return `${id} is drained`;
-  return `${id} is drained; ${unarchived} snapshots and templates could not be archived, and only this node has their files`;
+  return `${id} is drained, but ${unarchived} of its snapshots and templates are not archived: only this node has their files`;
 }
