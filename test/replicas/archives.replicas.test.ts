@@ -127,6 +127,10 @@ describeRequiring([...NEEDS], 'snapshots and templates of two replicas on one en
     expect(answer).toMatchObject({ status: 200 });
     return answer.body['stdout'];
   };
+  const nodeOf = async (platform: RunningPlatform): Promise<string> => {
+    const { nodes } = (await request(platform, 'GET', '/v1/admin/nodes')).body;
+    return nodes.find(({ this_node: isThis }: { this_node: boolean }) => isThis).id;
+  };
   const take = async (platform: RunningPlatform, id: string): Promise<string> => {
     const taken = await call(platform, 'POST', `/${id}/snapshots`, {});
     expect(taken.status).toBe(201);
@@ -235,8 +239,13 @@ describeRequiring([...NEEDS], 'snapshots and templates of two replicas on one en
   });
 
   it('carry templates to the other one after kill -9 of their node at any moment, and outlive it', async () => {
+    // The first one builds.
+    const other = await nodeOf(b);
+    expect((await request(a, 'POST', `/v1/admin/nodes/${other}/drain`)).status).toBe(200);
     const steps = [{ run: `${WRITE} && sha256sum < /root/big > /root/sum && rm -r /var` }];
-    const started = await request(a, 'POST', '/templates/tools/builds', { from: 'busybox', steps });
+    const started = await request(b, 'POST', '/templates/tools/builds', { from: 'busybox', steps });
+    expect(started.body).toMatchObject({ node: await nodeOf(a) });
+    expect((await request(a, 'POST', `/v1/admin/nodes/${other}/undrain`)).status).toBe(200);
     const path = `/templates/tools/builds/${started.body['id']}`;
     const build = async (): Promise<unknown> => (await request(b, 'GET', path)).body;
     await expect.poll(build, { timeout: 120_000, interval: 50 }).toMatchObject({ status: 'ready', error: null });
