@@ -11,7 +11,7 @@ export interface TestKind {
   readonly sequential: boolean;
   /** Time limit of one test. */
   readonly testTimeoutMs: number;
-  /** Time limit of the whole part, generous: four parts share the machine. */
+  /** Time limit of the whole part, generous: three parts share the machine. */
   readonly timeoutMs: number;
 }
 
