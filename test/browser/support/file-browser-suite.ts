@@ -77,6 +77,8 @@ function testEntries(kind: string, place: () => FilesPlace): void {
     await screenshot(page, `light-${kind}-files-taken`);
     await name.fill('deep/er/notes.md');
     await page.getByRole('button', { name: 'Rename', exact: true }).click();
+    // An open dialog hides the roles below it, so the links would not be found.
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
     await expect.poll(() => page.getByRole('link', { name: 'notes.txt' }).count()).toBe(0);
     expect(await files.readText('/work/deep/er/notes.md')).toBe('one\n');
 
@@ -87,9 +89,8 @@ function testEntries(kind: string, place: () => FilesPlace): void {
     await question.getByText('Folders are deleted with everything in them.').waitFor();
     await screenshot(page, `light-${kind}-files-delete`);
     await question.getByRole('button', { name: 'Delete' }).click();
-    await expect.poll(() => page.getByRole('link', { name: 'deep', exact: true }).count()).toBe(0);
-    // An open dialog hides the roles below it, so the link would not be found.
     await question.waitFor({ state: 'detached' });
+    await expect.poll(() => page.getByRole('link', { name: 'deep', exact: true }).count()).toBe(0);
     await expect(files.stat('/work/deep')).rejects.toMatchObject({ code: 'PATH_NOT_FOUND' });
     await expect(files.stat('/work/data.bin')).rejects.toMatchObject({ code: 'PATH_NOT_FOUND' });
     await opened.expectNoFault();
