@@ -215,8 +215,9 @@ describeRequiring(['linux', 'root'], 'a bucket in a sandbox', () => {
     await sandbox.start();
     expect(await shell(sandbox, 'cat /data/file')).toBe('x\n');
     await sandbox.run(
-      '(exec 3</data/file; while cat <&3 && cat /data/file; do sleep 0.1; done; echo ended > /tmp/end) >/dev/null 2>&1 &',
+      '(exec 3</data/file; touch /tmp/open; while cat <&3 && cat /data/file; do sleep 0.1; done; echo ended > /tmp/end) >/dev/null 2>&1 &',
     );
+    await waitFor(async () => (await sandbox.run('test -e /tmp/open')).exitCode === 0);
     await api.delete(`${store()}/${name}`);
     await waitFor(async () => (await shell(sandbox, 'cat /tmp/end')) === 'ended\n');
     expect(await shell(sandbox, 'ls /data')).toContain('Input/output error');
