@@ -11,7 +11,7 @@ const MAX_WAITING = 65_536;
 
 /** A workspace can hold all slots but these two; all workspaces of one owner together can hold all but one. */
 const KEPT_FOR_OTHERS = 2;
-/** A start waits for the disk, the kernel and the database half of its time. */
+/** More than one, since a start also waits for the disk and the database. */
 const STARTS_PER_PROCESSOR = 4;
 /** Rest after each millisecond of a start next to other workspaces; measured in bench/fairness. */
 const SHARED_REST = 5;
