@@ -41,16 +41,22 @@ export async function ensureLocalCertificate(
   const names = [...new Set(['localhost', '*.localhost', '127.0.0.1', '::1', ...certified])];
   const make = (authority: PemPair | { name: string }) =>
     makeCertificates({ authority, certificate: { names }, now: now.toISOString() });
+  /** By the certificate of their authority, which may not be the one that is used. */
+  const made = new Map<string, PemPair>();
   const authority = await store.ensure(async () => {
-    if (!existsSync(path('ca')) || !existsSync(path('caKey'))) return (await make({ name: NAME })).authority;
-    return { cert: readFileSync(path('ca'), 'utf8'), key: readFileSync(path('caKey'), 'utf8') };
+    if (existsSync(path('ca')) && existsSync(path('caKey'))) {
+      return { cert: readFileSync(path('ca'), 'utf8'), key: readFileSync(path('caKey'), 'utf8') };
+    }
+    const { authority: own, certificate } = await make({ name: NAME });
+    made.set(own.cert, certificate);
+    return own;
   });
   const isIssuer = existsSync(path('ca')) && readFileSync(path('ca'), 'utf8') === authority.cert;
   if (isIssuer && existsSync(path('cert')) && existsSync(path('key'))) {
     const cert = readFileSync(path('cert'), 'utf8');
     if (isUsable(cert, names, now)) return { cert, key: readFileSync(path('key'), 'utf8'), ca: authority.cert };
   }
-  const { certificate: server } = await make(authority);
+  const server = made.get(authority.cert) ?? (await make(authority)).certificate;
   await rm(path('cert'), { force: true }); // never beside the authority of another one
   await replaceFile(path('ca'), authority.cert);
   await replaceFile(path('key'), server.key);
