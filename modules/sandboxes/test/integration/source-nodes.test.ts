@@ -116,8 +116,13 @@ describeDialects<unknown>('new sandboxes of two replicas', migrations, (database
 
   it('start on the other node if the asked one is drained, and so do volumes and E2B clients', async () => {
     await createNodeRepository(database()).setDraining('node-1', true);
-    await expect.poll(async () => (await create({})).status).toBe(201);
-    await expect.poll(async () => (await at(asked, 'POST', '/volumes', { name: 'data' })).body['node']).toBe('node-2');
+    let count = 0;
+    const place = async (): Promise<unknown> => {
+      count += 1;
+      return (await at(asked, 'POST', '/volumes', { name: `data-${count}` })).body['node'];
+    };
+    await expect.poll(place).toBe('node-2'); // once the drain is known there
+    expect(await create({})).toMatchObject(running);
     const options = { apiUrl: `${asked.url}/e2b`, apiKey: asked.owner.token, validateApiKey: false };
     await Sandbox.create('busybox', options);
     expect(created()).toEqual([0, 2]);
