@@ -14,6 +14,7 @@ import { breachIn, enterGate } from './quota-usage.ts';
 import { ARCHIVED, createArchiveRemovals } from './archive-removals.ts';
 import { snapshotFromRow } from './snapshot-repository.ts';
 import type { ArchiveRow, SandboxTables } from './tables.ts';
+import { readyImages, taggedBuilds, unarchivedSnapshots } from './unarchived.ts';
 
 const MIB = 1024 * 1024;
 
@@ -116,13 +117,9 @@ function createQueries({ kysely }: Database<SandboxTables>): Queries {
     },
 
     async unarchivedImages(node, format, limit) {
-      const rows = await kysely
-        .selectFrom('template_build as build')
+      const rows = await taggedBuilds(kysely)
         .select(['build.id', 'build.workspace_uuid', 'build.digest'])
         .where('build.node', '=', node)
-        .where('build.status', '=', 'ready')
-        .where('build.digest', 'is not', null)
-        .where('build.id', 'in', kysely.selectFrom('template_tag').select('build_id'))
         .where(({ not, exists, ref }) =>
           not(exists(readyBases(kysely, format).select('archive.id').where('archive.base', '=', ref('build.digest')))),
         )
@@ -135,12 +132,9 @@ function createQueries({ kysely }: Database<SandboxTables>): Queries {
     },
 
     async unarchived(node, limit) {
-      const rows = await kysely
-        .selectFrom('sandbox_snapshot')
+      const rows = await unarchivedSnapshots(kysely)
         .selectAll()
         .where('node', '=', node)
-        .where('state', 'in', ARCHIVED)
-        .where('archived_at', 'is', null)
         // Many that fail must not keep the others from being archived.
         .orderBy((column) => column.case().when('archive_error', 'is', null).then(0).else(1).end())
         // Nor must many of one workspace.
@@ -158,11 +152,7 @@ function createQueries({ kysely }: Database<SandboxTables>): Queries {
 }
 
 function readyBases(kysely: Kysely<SandboxTables>, format: string) {
-  return kysely
-    .selectFrom('sandbox_archive as archive')
-    .where('archive.snapshot_id', 'is', null)
-    .where('archive.state', '=', 'ready')
-    .where('archive.format', '=', format);
+  return readyImages(kysely).where('archive.format', '=', format);
 }
 
 /** Counts the archive with the most that it may take, until its size is known. That of an image has it in its row. */
