@@ -41,7 +41,7 @@ export async function ensureLocalCertificate(
   const names = [...new Set(['localhost', '*.localhost', '127.0.0.1', '::1', ...certified])];
   const make = (authority: PemPair | { name: string }) =>
     makeCertificates({ authority, certificate: { names }, now: now.toISOString() });
-  /** By the certificate of their authority, which may not be the one that is used. */
+  /** Keyed by the authority's certificate: another replica may have stored its authority first. */
   const made = new Map<string, PemPair>();
   const authority = await store.ensure(async () => {
     if (existsSync(path('ca')) && existsSync(path('caKey'))) {
