@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { leaveOutWebSockets } from '../start/leave-out-web-sockets.ts';
+import { leaveOutWebSockets, postponeOptimizing } from '../start/lean-start.ts';
 
 export interface UpFlags {
   data?: string;
@@ -30,8 +30,9 @@ export function registerPlatformCommand(program: Command): void {
 /** Loads the platform only here, after the necessary setup. */
 async function start(flags: UpFlags, options: { prepare: boolean }): Promise<void> {
   leaveOutWebSockets();
+  const optimizeAgain = postponeOptimizing();
   const { startFromCommandLine } = await import('../start/start.ts');
-  await startFromCommandLine(flags, options);
+  await startFromCommandLine(flags, { ...options, onReady: optimizeAgain });
 }
 
 function addStartOptions(command: Command): Command {

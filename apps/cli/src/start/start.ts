@@ -20,8 +20,15 @@ export interface StartFlags extends ConfigFlags {
 /** A supervisor restarts the process, whose start then names the remedy. */
 const TAKEN_EXIT_CODE = 1;
 
+interface StartOptions {
+  /** Whether to install missing system packages and build what is missing. */
+  prepare: boolean;
+  /** Called when the platform serves, before the summary is printed. */
+  onReady: () => void;
+}
+
 /** Prepares and starts the platform, prints the summary when ready, and runs until a signal. */
-export async function startFromCommandLine(flags: StartFlags, options: { prepare: boolean }): Promise<void> {
+export async function startFromCommandLine(flags: StartFlags, options: StartOptions): Promise<void> {
   const loaded = readConfiguration(flags);
   const config = loaded.value;
   const log = createLogger({ ...config.log, name: 'svc' });
@@ -52,6 +59,7 @@ export async function startFromCommandLine(flags: StartFlags, options: { prepare
     removeHandlers();
     throw error;
   }
+  options.onReady();
   settleOwnMemory({
     signal: stopping.signal,
     onError: (err) => log.warn({ err }, 'memory could not be collected'),
