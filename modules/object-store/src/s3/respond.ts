@@ -20,10 +20,16 @@ export function respondEmpty(response: ServerResponse, status: number, headers: 
 }
 
 /**
- * Sends a body chunk by chunk. Chunk buffers are reused, so the next chunk is requested only after the kernel has taken
- * this one; a slow reader slows the disk reads. Ends early, without an error, if the client disconnects.
+ * Sends a body of the given length chunk by chunk. Chunk buffers are reused, so the next chunk is requested only after
+ * the kernel has taken this one; a slow reader slows the disk reads. Ends early, without an error, if the client
+ * disconnects.
  */
-export async function respondStream(response: ServerResponse, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+export async function respondStream(
+  response: ServerResponse,
+  chunks: AsyncIterable<Uint8Array>,
+  lengthBytes: number,
+): Promise<void> {
+  let unsentBytes = lengthBytes;
   let isGone = false;
   let abort = (): void => undefined;
   const onClose = (): void => {
@@ -39,9 +45,10 @@ export async function respondStream(response: ServerResponse, chunks: AsyncItera
   try {
     for await (const chunk of chunks) {
       if (response.destroyed || isGone) return;
-      await sent((done) => response.write(chunk, done));
+      unsentBytes -= chunk.length;
+      await sent((done) => (unsentBytes > 0 ? response.write(chunk, done) : response.end(chunk, done)));
     }
-    if (!response.destroyed) await sent((done) => response.end(done));
+    if (!response.destroyed && !response.writableEnded) await sent((done) => response.end(done));
   } catch (error) {
     if (!isGone) throw error;
   } finally {

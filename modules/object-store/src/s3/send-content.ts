@@ -77,7 +77,7 @@ export async function sendContent(
   onStart();
   response.writeHead(status, headers);
   const turn = (): Promise<void> | undefined => deps.workspaceTraffic.turnOfDownload(workspaceUuid);
-  await respondStream(response, inTurns(startingWith(first, content), turn));
+  await respondStream(response, inTurns(first, content, turn), length);
 }
 
 /** The client has these bytes already. Headers are repeated because caches update their stored ones. */
@@ -87,30 +87,23 @@ export function sendNotModified(response: ServerResponse, head: ContentHead, onS
   respondEmpty(response, 304, headers);
 }
 
-async function* startingWith(
+/** Yields `first` and the rest. Waits for a turn before pieces are read, decrypted and written. */
+async function* inTurns(
   first: IteratorResult<Uint8Array>,
   rest: AsyncGenerator<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  try {
-    if (!first.done) yield first.value;
-    yield* rest;
-  } finally {
-    await rest.return(undefined);
-  }
-}
-
-/** Waits for a turn before each piece that is read, decrypted and written. */
-async function* inTurns(
-  chunks: AsyncGenerator<Uint8Array>,
   turn: () => Promise<void> | undefined,
 ): AsyncGenerator<Uint8Array> {
   let untilTurn = 0;
-  for await (const chunk of chunks) {
-    if (untilTurn <= 0) {
-      await turn();
-      untilTurn = DOWNLOAD_TURN_BYTES;
+  try {
+    for (let next = first; next.done !== true; next = await rest.next()) {
+      if (untilTurn <= 0) {
+        await turn();
+        untilTurn = DOWNLOAD_TURN_BYTES;
+      }
+      untilTurn -= next.value.length;
+      yield next.value;
     }
-    untilTurn -= chunk.length;
-    yield chunk;
+  } finally {
+    await rest.return(undefined);
   }
 }

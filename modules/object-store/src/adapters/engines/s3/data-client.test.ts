@@ -71,7 +71,8 @@ describe('a request with the bytes of a blob', () => {
     const body = [Buffer.from('hello '), Buffer.from('world')];
     const parameters = [{ name: 'partNumber', value: '1' }];
     const response = await client.send({ method: 'PUT', key: 'a b/c', parameters, body });
-    expect(await text(response)).toBe('stored');
+    expect(String(await response.body.next())).toBe('stored');
+    expect(await response.body.next()).toBeNull();
     expect(String(received)).toBe('hello world');
     expect(requests[0]?.url).toBe('/blobs/a%20b/c?partNumber=1');
     expect(requests[0]?.headers).toMatchObject({
@@ -101,8 +102,7 @@ describe('a request with the bytes of a blob', () => {
       (request, response) => (note(request), ok()(request, response)),
     ];
     const response = await client.send({ method: 'PUT', key: 'k', body: [Buffer.from('x')] });
-    response.resume();
-    expect(response.statusCode).toBe(200);
+    await response.body.drain();
     expect(requests).toHaveLength(3);
     await expect.poll(() => bodies.filter((body) => body === 'x').length).toBeGreaterThanOrEqual(2);
   });

@@ -1,7 +1,7 @@
-import type { Readable } from 'node:stream';
 import { storeErrors } from '../../../errors.ts';
 import type { ReadRange } from '../../../domain/ports/blob-store.ts';
 import { isAbsent, isOutOfRange, toStoreError } from './failures.ts';
+import type { ResponseBody } from './response-body.ts';
 import type { Upstream } from './upstream.ts';
 
 /** How many times a cut-off read resumes. */
@@ -13,9 +13,9 @@ export async function* readObject(upstream: Upstream, key: string, range: ReadRa
   for (let attempt = 0; position < range.endExclusive; attempt += 1) {
     const body = await open(upstream, key, position, range.endExclusive);
     try {
-      for await (const chunk of withoutSilence(body, upstream.requestTimeoutMs)) {
-        position += chunk.length;
-        yield chunk;
+      for (let block = await body.next(); block !== null; block = await body.next()) {
+        position += block.length;
+        yield block;
       }
       if (position < range.endExclusive) throw new Error('the engine ended a body early');
     } catch (error) {
@@ -27,15 +27,15 @@ export async function* readObject(upstream: Upstream, key: string, range: ReadRa
   }
 }
 
-async function open(upstream: Upstream, key: string, start: number, endExclusive: number): Promise<Readable> {
+async function open(upstream: Upstream, key: string, start: number, endExclusive: number): Promise<ResponseBody> {
   try {
     const response = await upstream.get(key, start, endExclusive);
     const { 'content-length': length } = response.headers;
     if (length !== undefined && Number(length) !== endExclusive - start) {
-      response.destroy();
+      response.body.destroy();
       throw storeErrors.DataLost({ details: { reason: 'a stored object is too short' } });
     }
-    return response;
+    return response.body;
   } catch (error) {
     if (isAbsent(error)) {
       throw storeErrors.DataLost({ cause: error, details: { reason: 'a stored object is missing' } });
@@ -44,21 +44,5 @@ async function open(upstream: Upstream, key: string, start: number, endExclusive
       throw storeErrors.DataLost({ cause: error, details: { reason: 'a stored object is too short' } });
     }
     throw toStoreError(error);
-  }
-}
-
-/** Ends a body that stalls while the consumer waits for more. A slow consumer does not count as a stall. */
-async function* withoutSilence(body: Readable, silenceMs: number): AsyncGenerator<Buffer> {
-  const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>; // no encoding is set, so chunks are buffers
-  for (;;) {
-    const timer = setTimeout(() => body.destroy(new Error('the engine fell silent')), silenceMs);
-    try {
-      const next = await chunks.next();
-      if (next.done === true) return;
-      clearTimeout(timer);
-      yield next.value;
-    } finally {
-      clearTimeout(timer);
-    }
   }
 }

@@ -10,10 +10,9 @@ import {
   ListObjectsV2Command,
   S3Client,
 } from '@aws-sdk/client-s3';
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { finished } from 'node:stream/promises';
+import type { IncomingHttpHeaders } from 'node:http';
 import { Availability } from './availability.ts';
-import { DataClient, type DataRequest } from './data-client.ts';
+import { DataClient, type DataRequest, type DataResponse } from './data-client.ts';
 import type { S3EngineOptions } from './options.ts';
 
 export interface UploadedPart {
@@ -94,7 +93,7 @@ export class Upstream {
   }
 
   /** Returns the response, whose body is the range; `endExclusive` is the first byte that is not sent. */
-  get(key: string, start: number, endExclusive: number): Promise<IncomingMessage> {
+  get(key: string, start: number, endExclusive: number): Promise<DataResponse> {
     const headers = { range: `bytes=${start}-${endExclusive - 1}` };
     return this.#send(() => this.#data.send({ method: 'GET', key, headers }));
   }
@@ -136,9 +135,8 @@ export class Upstream {
   #upload(request: DataRequest): Promise<IncomingHttpHeaders> {
     return this.#send(async () => {
       const response = await this.#data.send(request);
-      const { headers } = response;
-      await finished(response.resume());
-      return headers;
+      await response.body.drain();
+      return response.headers;
     });
   }
 
