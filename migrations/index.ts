@@ -73,6 +73,7 @@ import { replicaSchema } from './0130-replica-schema.ts';
 import { pullCredentials } from './0310-pull-credentials.ts';
 import { archiveSizes } from './0320-archive-sizes.ts';
 import { sandboxRestores } from './0321-sandbox-restores.ts';
+import { clusterCapabilities } from './0330-cluster-capabilities.ts';
 import { volumes } from './0190-volumes.ts';
 
 /** Every migration, imported by name so that a bundle carries them all. Each file exports one `Migration`. */
@@ -152,4 +153,5 @@ export const migrations: readonly Migration[] = [
   pullCredentials,
   archiveSizes,
   sandboxRestores,
+  clusterCapabilities,
 ];

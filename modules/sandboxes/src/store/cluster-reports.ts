@@ -1,17 +1,19 @@
 import { publishEvents } from '@svc/sql';
 import type { Kysely, Selectable } from 'kysely';
 import { clusterDriverName, type ClusterReport, type ClusterReports } from '../domain/clusters/sandbox-cluster.ts';
+import type { Capability } from '../domain/driver.ts';
 import { CLUSTER_START_CHANNEL } from './channels.ts';
 import type { ClusterRow, SandboxTables } from './tables.ts';
 
 export function createClusterReports(kysely: Kysely<SandboxTables>): ClusterReports {
   return {
-    async save({ clusterId, workspaceUuid, reason, fingerprint, hasGvisor, reportedAt }) {
+    async save({ clusterId, workspaceUuid, reason, fingerprint, hasGvisor, missingCapabilities, reportedAt }) {
       const values = {
         workspace_uuid: workspaceUuid,
         reason,
         fingerprint,
         has_gvisor: hasGvisor ? 1 : 0,
+        missing_capabilities: missingCapabilities === null ? null : JSON.stringify(missingCapabilities),
         reported_at: reportedAt,
       };
       await kysely
@@ -66,6 +68,8 @@ function fromRow(row: Selectable<ClusterRow>): ClusterReport {
     reason: row.reason,
     fingerprint: row.fingerprint,
     hasGvisor: row.has_gvisor === 1,
+    missingCapabilities:
+      row.missing_capabilities === null ? null : (JSON.parse(row.missing_capabilities) as Capability[]),
     reportedAt: row.reported_at,
   };
 }

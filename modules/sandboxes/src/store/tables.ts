@@ -149,6 +149,7 @@ export interface ClusterRow {
   reason: string | null;
   fingerprint: string | null;
   has_gvisor: number;
+  missing_capabilities: string | null;
   reported_at: string;
 }
 

@@ -7,6 +7,7 @@ import { mayRunInCluster } from './cluster-rights.ts';
 import { OfflineDriver } from './offline-driver.ts';
 import {
   clusterDriverName,
+  type ClusterReport,
   type ClusterReports,
   type ConnectedClusters,
   type SandboxCluster,
@@ -100,19 +101,21 @@ export class ClusterChoice {
     const { clusters, reports } = this.#deps;
     if (clusters === null) return [];
     const available: AvailableCluster[] = [];
-    for (const { clusterId } of await reports.ofWorkspace(workspaceUuid)) {
-      const found = await clusters.findById(clusterId);
+    for (const report of await reports.ofWorkspace(workspaceUuid)) {
+      const found = await clusters.findById(report.clusterId);
       if (found === null || found.workspaceUuid !== workspaceUuid) continue;
       const { id, name } = found;
       const isConnected = (await clusters.holder(id)) !== null;
-      available.push({ id, name, isConnected, missingCapabilities: this.#missingIn(found) });
+      available.push({ id, name, isConnected, missingCapabilities: this.#missingIn(found, report) });
     }
     return available.toSorted((one, other) => (one.name < other.name ? -1 : 1));
   }
 
-  /** What pods lack is known wherever the tunnel of their cluster is. */
-  #missingIn({ id, name }: Pick<SandboxCluster, 'id' | 'name'>): readonly Capability[] {
-    const missing = missingCapabilities(new OfflineDriver(clusterDriverName(id), () => offlineError(name)));
-    return this.#deps.keepsSnapshots ? missing : [...missing, 'snapshots' as const].toSorted();
+  /** As reported by the node with the tunnel; what all pods lack if that has an earlier version. */
+  #missingIn({ id, name }: Pick<SandboxCluster, 'id' | 'name'>, report: ClusterReport): readonly Capability[] {
+    const missing =
+      report.missingCapabilities ??
+      missingCapabilities(new OfflineDriver(clusterDriverName(id), () => offlineError(name)));
+    return this.#deps.keepsSnapshots ? missing : [...new Set([...missing, 'snapshots' as const])].toSorted();
   }
 }

@@ -1,4 +1,5 @@
 import { BackgroundLoop, KeyedQueue } from '@svc/runtime';
+import { missingCapabilities } from '../driver.ts';
 import type { Boots } from '../boots.ts';
 import type { SandboxContext } from '../context.ts';
 import { reconcile } from '../reconcile.ts';
@@ -170,7 +171,9 @@ export class ClusterKeeper {
       const { fingerprint, hasGvisor } = opened;
       // The time is that of the last test of the network.
       const at = isKept ? before.reportedAt : reportedAt;
-      await reports.save({ clusterId, workspaceUuid, reason: null, fingerprint, hasGvisor, reportedAt: at });
+      const missing = missingCapabilities(opened.driver);
+      const report = { clusterId, workspaceUuid, reason: null, fingerprint, hasGvisor };
+      await reports.save({ ...report, missingCapabilities: missing, reportedAt: at });
       this.#awaySinceMs.delete(clusterId);
       const facts = await reconcile(context, service, boots, supervisor, { driver: opened.driver, clusterId });
       log.info({ cluster: clusterId, ...facts }, 'a cluster runs sandboxes');
@@ -179,7 +182,8 @@ export class ClusterKeeper {
       const reason = error instanceof Error ? error.message : String(error);
       await this.#disconnect(clusterId); // the next attempt opens it again, and takes up what runs there
       drivers.refuse(clusterId, reason);
-      await reports.save({ clusterId, workspaceUuid, reason, fingerprint: null, hasGvisor: false, reportedAt });
+      const report = { clusterId, workspaceUuid, reason, fingerprint: null, hasGvisor: false };
+      await reports.save({ ...report, missingCapabilities: null, reportedAt });
       if (before?.reason !== reason) log.info({ cluster: clusterId, reason }, 'a cluster runs no sandboxes');
     }
   }

@@ -1,5 +1,5 @@
 import type { Maker } from '@svc/access';
-import type { SandboxDriver } from '../driver.ts';
+import type { Capability, SandboxDriver } from '../driver.ts';
 
 /** The connected cluster that runs a sandbox as a pod. The right of its creator holds for as long as it runs. */
 export interface SandboxCluster {
@@ -79,6 +79,8 @@ export interface ClusterReport {
   /** Of what the agent allows; null if it allows no sandboxes. */
   readonly fingerprint: string | null;
   readonly hasGvisor: boolean;
+  /** What its sandboxes lack; null if an earlier version reported, or if the cluster runs none. */
+  readonly missingCapabilities: readonly Capability[] | null;
   readonly reportedAt: string;
 }
 
