@@ -31,15 +31,19 @@ export async function respondStream(
 ): Promise<void> {
   let unsentBytes = lengthBytes;
   let isGone = false;
-  let abort = (): void => undefined;
+  let abort: (() => void) | null = null; // while something is being sent
   const onClose = (): void => {
     isGone = true;
-    abort();
+    abort?.();
   };
   const sent = (send: (done: (error?: Error | null) => void) => void): Promise<void> =>
     new Promise((resolve, reject) => {
       abort = () => reject(new Error('the client went away'));
-      send((error) => (error ? reject(error) : resolve()));
+      send((error) => {
+        abort = null;
+        if (error) reject(error);
+        else resolve();
+      });
     });
   response.once('close', onClose);
   try {

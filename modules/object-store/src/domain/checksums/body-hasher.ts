@@ -16,15 +16,15 @@ export interface BodyHasher {
 /** Up to this size, hashing inline is cheaper than a handover, and too short to delay other requests. */
 const SMALL_BODY_BYTES = 256 * 1024;
 
+/** As fast as a handover: the processor has instructions for one of them, and the others are cheap. */
+const FAST_DIGESTS: ReadonlySet<DigestName> = new Set(['SHA256', 'CRC32', 'CRC32C', 'CRC64NVME']);
+
 export interface HashingDeps {
   kernels: HashKernels;
   thread: DigestThread;
 }
 
-/**
- * `key` groups bodies that take turns on the digest thread. For large bodies, SHA-256 stays on this thread, since the
- * processor has instructions for it; all other digests go to the digest thread.
- */
+/** `key` groups bodies that take turns on the digest thread, which computes the slow digests of large bodies. */
 export function createBodyHasher(
   { kernels, thread }: HashingDeps,
   names: ReadonlySet<DigestName>,
@@ -32,8 +32,8 @@ export function createBodyHasher(
   key: string,
 ): BodyHasher {
   if (sizeBytes <= SMALL_BODY_BYTES) return immediateHasher(new MultiHasher(kernels, names));
-  const here = [...names].filter((name) => name === 'SHA256');
-  const there = [...names].filter((name) => name !== 'SHA256');
+  const here = [...names].filter((name) => FAST_DIGESTS.has(name));
+  const there = [...names].filter((name) => !FAST_DIGESTS.has(name));
   const local = new MultiHasher(kernels, here);
   return there.length === 0 ? immediateHasher(local) : new ThreadedHasher(local, thread, there, key);
 }

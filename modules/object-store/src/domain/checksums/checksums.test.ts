@@ -78,7 +78,7 @@ describe('checksums', () => {
 
   it('matches it for bytes that fill the input window once or several times', () => {
     const bytes = Uint8Array.from({ length: 200_003 }, (_, index) => (index * index * 31 + (index >> 7)) & 255);
-    for (const length of [65_535, 65_536, 65_537, bytes.length]) {
+    for (const length of [8_191, 8_192, 8_193, 65_535, 65_536, 65_537, bytes.length]) {
       const piece = bytes.subarray(0, length);
       expect(digestOf('CRC64NVME', piece)).toEqual(plainCrc(piece, 64, 0x9a6c9329ac4bc9b5n));
       expect(digestOf('CRC32C', piece)).toEqual(plainCrc(piece, 32, 0x82f63b78n));
