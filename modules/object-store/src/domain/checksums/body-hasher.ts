@@ -15,25 +15,31 @@ export interface BodyHasher {
 
 /** Up to this size, hashing inline is cheaper than a handover, and too short to delay other requests. */
 const SMALL_BODY_BYTES = 256 * 1024;
-
-/** As fast as a handover: the processor has instructions for one of them, and the others are cheap. */
-const FAST_DIGESTS: ReadonlySet<DigestName> = new Set(['SHA256', 'CRC32', 'CRC32C', 'CRC64NVME']);
+/** The same for digests that are as cheap as the copy for a handover. */
+const SMALL_FOR_CHEAP_BYTES = 1024 * 1024;
+const CHEAP_DIGESTS: ReadonlySet<DigestName> = new Set(['CRC32', 'CRC32C', 'CRC64NVME', 'SHA256']);
 
 export interface HashingDeps {
   kernels: HashKernels;
   thread: DigestThread;
 }
 
-/** `key` groups bodies that take turns on the digest thread, which computes the slow digests of large bodies. */
+/**
+ * `key` groups bodies that take turns on the digest thread. For large bodies, SHA-256 stays on this thread, since the
+ * processor has instructions for it; all other digests go to the digest thread.
+ */
 export function createBodyHasher(
   { kernels, thread }: HashingDeps,
   names: ReadonlySet<DigestName>,
   sizeBytes: number,
   key: string,
 ): BodyHasher {
-  if (sizeBytes <= SMALL_BODY_BYTES) return immediateHasher(new MultiHasher(kernels, names));
-  const here = [...names].filter((name) => FAST_DIGESTS.has(name));
-  const there = [...names].filter((name) => !FAST_DIGESTS.has(name));
+  const isCheap = [...names].every((name) => CHEAP_DIGESTS.has(name));
+  if (sizeBytes <= (isCheap ? SMALL_FOR_CHEAP_BYTES : SMALL_BODY_BYTES)) {
+    return immediateHasher(new MultiHasher(kernels, names));
+  }
+  const here = [...names].filter((name) => name === 'SHA256');
+  const there = [...names].filter((name) => name !== 'SHA256');
   const local = new MultiHasher(kernels, here);
   return there.length === 0 ? immediateHasher(local) : new ThreadedHasher(local, thread, there, key);
 }

@@ -20,12 +20,12 @@ export interface SealedContent {
   sizeBytes: number;
 }
 
-/** Chunks that are yielded at once: each piece costs several steps on its way to the client. */
-const CHUNKS_AT_ONCE = 4;
+/** A range of so few chunks is yielded as one piece: each piece costs more steps on its way to the client than a copy. */
+const CHUNKS_OF_SMALL_RANGE = 4;
 
 /**
  * Opens a range of sealed content. `read` reads a range of the blob. Reads only the chunks that overlap the range, and
- * yields a piece of up to 256 KiB only after verifying the tags of its chunks. Throws `DataLost` if a chunk is damaged.
+ * yields what is in a chunk only after verifying its tag. Throws `DataLost` if a chunk is damaged.
  */
 export async function* openRange(
   content: SealedContent,
@@ -43,8 +43,9 @@ export async function* openRange(
   const pieces = new ExactPieces(read(stored));
   try {
     const blobKey = deriveKey(key, header ?? (await pieces.next(HEADER_BYTES)));
-    for (let index = firstChunk; index < endChunk; index += CHUNKS_AT_ONCE) {
-      const chunks = { index, endIndex: Math.min(endChunk, index + CHUNKS_AT_ONCE) };
+    const chunksAtOnce = endChunk - firstChunk <= CHUNKS_OF_SMALL_RANGE ? CHUNKS_OF_SMALL_RANGE : 1;
+    for (let index = firstChunk; index < endChunk; index += chunksAtOnce) {
+      const chunks = { index, endIndex: Math.min(endChunk, index + chunksAtOnce) };
       const opened = openChunks(blobKey, chunks, sizeBytes, await pieces.next(sealedLength(chunks, sizeBytes)));
       yield slice(opened, index, range);
       freeChunk(opened); // valid until the next one is requested
