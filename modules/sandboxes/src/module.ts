@@ -272,6 +272,15 @@ async function assemble(deps: SandboxesDependencies) {
 }
 
 async function start(services: Services, log: Logger, signal: AbortSignal): Promise<void> {
+  try {
+    await takeUp(services, log, signal);
+  } finally {
+    services.context.recovery.end(); // also if sandboxes are off: then they are refused
+  }
+}
+
+/** Takes up what runs on this node, and starts the background work. */
+async function takeUp(services: Services, log: Logger, signal: AbortSignal): Promise<void> {
   const { context, driver, images, service, boots, supervisor } = services;
   const { watch, repository } = context;
   services.events.follow({ events: services.databaseEvents, watch, repository });
@@ -299,6 +308,7 @@ async function start(services: Services, log: Logger, signal: AbortSignal): Prom
   await services.restorer.removeLeftovers(); // before they count as its own
   const reconciled = await reconcile(context, service, boots, supervisor);
   await services.forkCopies.recover();
+  context.recovery.end();
   await context.rules.start();
   await services.templatePart.start();
   const facts = {

@@ -3,6 +3,7 @@ import type { SandboxContext } from '../domain/context.ts';
 import { Holder } from '../domain/holder.ts';
 import { LiveSandboxes } from '../domain/live-sandboxes.ts';
 import { DrainState } from '../domain/nodes/drain-state.ts';
+import { Recovery } from '../domain/recovery.ts';
 import { wake } from '../domain/pausing.ts';
 import type { SandboxNodes } from '../domain/ports.ts';
 import { SnapshotTakes } from '../domain/snapshots/snapshot-takes.ts';
@@ -50,10 +51,11 @@ export function createContext({ nodes, ...deps }: Given & { readonly nodes: Sand
   );
   const holder = new Holder({ repository, live, node: deps.node, nodes, clock: deps.clock });
   const drain = new DrainState(deps.node);
+  const recovery = new Recovery();
   const queue = new KeyedQueue();
   const takes = new SnapshotTakes();
   const stops = new UnfinishedStops({ ...deps, live, queue });
   const watch = new StatusWatch();
-  const context: SandboxContext = { ...deps, live, holder, drain, watch, queue, takes, stops };
+  const context: SandboxContext = { ...deps, live, holder, drain, recovery, watch, queue, takes, stops };
   return { context, supervisor };
 }

@@ -73,7 +73,9 @@ export function createPreviewPart(options: PreviewPartOptions): PreviewPart {
     reach: async (id, hasLink, signal) => {
       const sandbox = await service.byId(id);
       await holder.assertHere(sandbox);
-      const connection = service.connectionTo(hasLink ? sandbox : await continueOnUse(service, clock, sandbox, signal));
+      const connection = await service.connectionTo(
+        hasLink ? sandbox : await continueOnUse(service, clock, sandbox, signal),
+      );
       return { connection, requestHost: sandbox.requestHost };
     },
     begin: (id) => live.begin(id, clock.nowMs()),

@@ -85,6 +85,7 @@ beforeEach(() => {
     watch: new StatusWatch(),
     queue,
     places: new StartPlaces({ here: slots(), inCluster: slots }),
+    recovery: { wait: async () => false },
     rules: { prepare: async () => undefined, apply: async () => undefined },
     get clock() {
       return clock;

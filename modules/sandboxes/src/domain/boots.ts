@@ -145,6 +145,7 @@ export class Boots {
     try {
       const { signal } = controller;
       signal.throwIfAborted();
+      await this.#context.recovery.wait(sandbox, signal);
       if (warm === null) await this.#prepareImage(sandbox, download, signal);
       await this.#awaitVolumes(sandbox, signal);
       // The signal also cancels waiting for a slot, so that no sandbox stays in `creating` beyond its limit.

@@ -10,6 +10,7 @@ import type { Holder } from './holder.ts';
 import type { LiveSandboxes } from './live-sandboxes.ts';
 import type { DrainState } from './nodes/drain-state.ts';
 import type { SandboxRepository } from './ports.ts';
+import type { Recovery } from './recovery.ts';
 import type { SnapshotTakes } from './snapshots/snapshot-takes.ts';
 import type { StartPlaces } from './start-places.ts';
 import type { StatusWatch } from './status-watch.ts';
@@ -39,6 +40,8 @@ export interface SandboxContext {
   readonly node: string;
   /** Decides whether this node may act on a sandbox. */
   readonly holder: Holder;
+  /** What begins or uses something on this node waits for it. */
+  readonly recovery: Recovery;
   /** Whether this node is being drained. */
   readonly drain: DrainState;
   /** Copies of snapshots that all nodes reach; null if there is no storage for them. */

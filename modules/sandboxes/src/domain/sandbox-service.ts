@@ -167,17 +167,19 @@ export class SandboxService {
 
   /** Like `get`, for operations that need its processes or its disk. Throws SANDBOX_ELSEWHERE. */
   async held(workspaceUuid: string, id: string): Promise<Sandbox> {
+    const { holder, drivers, recovery } = this.#context;
     const sandbox = await this.get(workspaceUuid, id);
-    await this.#context.holder.assertHere(sandbox);
-    this.#context.drivers.assertReachable(sandbox);
-    return sandbox;
+    await holder.assertHere(sandbox);
+    drivers.assertReachable(sandbox);
+    return (await recovery.wait(sandbox)) ? this.get(workspaceUuid, id) : sandbox;
   }
 
   /** The connection to a sandbox of this node, for a use of it. Throws SANDBOX_NOT_RUNNING and CLUSTER_OFFLINE. */
-  connectionTo(sandbox: Pick<Sandbox, 'id' | 'status' | 'cluster'>): HelperConnection {
-    const { drivers, live } = this.#context;
+  async connectionTo(sandbox: Pick<Sandbox, 'id' | 'status' | 'cluster'>): Promise<HelperConnection> {
+    const { drivers, live, recovery } = this.#context;
     const { id, status } = sandbox;
     drivers.assertReachable(sandbox);
+    await recovery.wait(sandbox);
     const connection = status === 'running' ? live.findConnection(id) : null;
     if (connection === null) throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status } });
     return connection;

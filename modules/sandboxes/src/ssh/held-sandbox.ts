@@ -66,11 +66,11 @@ export class HeldSandbox {
     await this.#held();
     await this.#record({ request: kind });
     const sandbox = await service.settled(workspaceUuid, sandboxId, HOLD_WHILE_CREATING_MS, signal);
-    this.#deps.service.connectionTo(sandbox); // before a slot is taken
+    await this.#deps.service.connectionTo(sandbox); // before a slot is taken
     const release = await slots.take(sandbox);
     try {
       signal.throwIfAborted();
-      const connection = this.#deps.service.connectionTo(sandbox);
+      const connection = await this.#deps.service.connectionTo(sandbox);
       const endActivity = live.begin(sandbox.id, clock.nowMs());
       const recordEnd =
         kind === 'shell' ? recordTerminal(recorder, sandbox, { argv: null, session: null }, null) : () => undefined;
@@ -93,7 +93,7 @@ export class HeldSandbox {
   async enterPort(port: number, isRecorded: boolean, cut: () => void): Promise<EnteredSandbox> {
     const { live, ports, clock } = this.#deps;
     const { sandboxId } = this.#client.grant;
-    const connection = this.#deps.service.connectionTo(await this.#held());
+    const connection = await this.#deps.service.connectionTo(await this.#held());
     if (!isRecorded) await this.#record({ request: 'forward', port });
     const leavePorts = ports.enter({ sandboxId, linkId: null, expiresAtMs: null, address: null }, cut);
     const endActivity = live.begin(sandboxId, clock.nowMs());

@@ -109,6 +109,8 @@ export interface TestPlatformOptions {
   readonly metrics?: () => Metrics;
   /** Overrides of the listener's limits, requested each time it opens. */
   readonly limits?: () => Partial<ListenerLimits>;
+  /** Called each time when the listener is open and the module has not started yet. */
+  readonly onListening?: (call: TestPlatform['call']) => void;
   /** Opens a second listener with TLS, whose certificate signed itself, and HTTP/2. */
   readonly http2?: true;
   /** Image to prepare before the tests; defaults to `debian`, null for none. */
@@ -133,7 +135,7 @@ export async function startPlatform(options: TestPlatformOptions = {}): Promise<
     image_registry: '',
     ...options.config,
   };
-  const open = () => openOnce(folder.path, access, audit, config, options);
+  const open = () => openOnce(folder.path, access, audit, config, options, owner);
   let current = await open();
   // On a fresh machine, building the image takes minutes, which must not count as test time.
   const { prepare = 'debian' } = options;
@@ -188,6 +190,7 @@ async function openOnce(
   audit: FakeAudit,
   config: SandboxesConfig,
   options: TestPlatformOptions,
+  owner: FakeCaller,
 ): Promise<{
   url: string;
   secureUrl: string;
@@ -270,6 +273,7 @@ async function openOnce(
     options.http2 === true ? createListener({ ...served, http2: true, tls: await selfSignedCertificate() }) : null;
   const secureUrl = secure === null ? '' : `https://127.0.0.1:${await secure.listen(0, '127.0.0.1')}`;
   const sshPort = (await module.ssh?.listen(0, '127.0.0.1')) ?? null;
+  options.onListening?.((method, path, call = {}) => request(url, method, path, call, owner));
   const stop = new AbortController();
   await module.start(stop.signal);
   let closed: Promise<void> | null = null;

@@ -50,7 +50,7 @@ export class CommandService {
   ): Promise<CommandEnd> {
     const { service, live, clock } = this.#options;
     const sandbox = await service.settled(workspaceUuid, id, HOLD_WHILE_CREATING_MS, signal);
-    const connection = service.connectionTo(sandbox);
+    const connection = await service.connectionTo(sandbox);
     const release = this.#take(id, listener);
     const endActivity = live.begin(id, clock.nowMs());
     try {

@@ -258,7 +258,7 @@ export class FileService implements FilePlaces {
   async of(workspaceUuid: string, id: string): Promise<SandboxFiles> {
     const { service, live, clock } = this.#options;
     const sandbox = await service.get(workspaceUuid, id);
-    const connection = service.connectionTo(sandbox);
+    const connection = await service.connectionTo(sandbox);
     const place = { home: sandbox.environment['HOME'] ?? HOME, diskMb: sandbox.resources.diskMb };
     return new SandboxFiles(connection, place, () => live.begin(id, clock.nowMs()));
   }

@@ -150,7 +150,7 @@ export class ProcessService {
   async of(workspaceUuid: string, id: string, signal: AbortSignal): Promise<SandboxProcesses> {
     const { service, live, clock } = this.#options;
     const sandbox = await service.settled(workspaceUuid, id, HOLD_WHILE_CREATING_MS, signal);
-    const connection = service.connectionTo(sandbox);
+    const connection = await service.connectionTo(sandbox);
     connection.require('processes');
     const begin = (): (() => void) => live.begin(id, clock.nowMs());
     return new SandboxProcesses(connection, processEnvironment(sandbox), begin, () => this.#follow(id));

@@ -53,6 +53,7 @@ export class VolumeService {
   /** Throws VOLUMES_UNAVAILABLE, VOLUME_EXISTS, QUOTA_EXCEEDED, HOST_DISK_FULL and INVALID_FIELD. */
   async create(request: NewVolume): Promise<Volume> {
     const driver = assertVolumesAvailable(this.#deps.context.driver);
+    await this.#deps.context.recovery.wait();
     this.#deps.context.drain.assertTakesSandboxes(); // they could not mount it
     const { source } = request;
     const sizeMb = this.#sizeOf(request);
@@ -344,7 +345,7 @@ export class VolumeService {
   async #held(workspaceUuid: string, name: string): Promise<Volume> {
     const volume = await this.get(workspaceUuid, name);
     this.#assertHere(volume);
-    return volume;
+    return (await this.#deps.context.recovery.wait()) ? this.get(workspaceUuid, name) : volume;
   }
 
   #assertHere({ node, driver, name }: Volume): void {
