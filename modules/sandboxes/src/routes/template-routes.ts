@@ -187,11 +187,9 @@ function registerBuilds(app: HttpApp, { templates, config, createLimiter }: Temp
       const plan = toBuildPlan(body);
       const resources = buildResources(body.resources ?? {}, config);
       const wanted = { workspaceUuid, maker: creatorFields(principal), name: request.params.name, resources };
-      const [template, build] = await templates.request({ ...wanted, tags: body.tags ?? [] });
-      await templates.start(build, plan);
+      const [template, build] = await templates.begin({ ...wanted, tags: body.tags ?? [] }, plan);
       const path = `/api/templates/${template.name}/builds/${build.id}`;
-      const started = toBuildView(template, { ...build, status: 'building' });
-      return reply.status(202).header('location', path).send(started);
+      return reply.status(202).header('location', path).send(toBuildView(template, build));
     },
   );
 

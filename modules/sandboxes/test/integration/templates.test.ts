@@ -118,8 +118,9 @@ describe('templates', () => {
     ['too few files', { dockerfile: 'FROM busybox\nCOPY x /' }, 'files'],
     ['a copy from nowhere', { from: 'busybox', steps: [{ copy: { sources: ['x'], destination: '/' } }] }, 'steps'],
     ['more memory than allowed', { from: 'busybox', resources: { memory_mb: 1_000_000 } }, 'resources.memory_mb'],
-  ])('refuse a build with %s, naming the field', async (_what, body, field) => {
+  ])('refuse a build with %s, naming the field, and leave no record', async (_what, body, field) => {
     expect(await post('/api/templates/bad/builds', body)).toMatchObject({ status: 400, body: { details: { field } } });
+    expect((await platform.call('GET', '/api/templates/bad')).status).toBe(404);
   });
 
   it('refuse an instruction that is not supported, with its line, and names that are none', async () => {

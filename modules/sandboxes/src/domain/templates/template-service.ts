@@ -71,59 +71,70 @@ export class TemplateService {
   }
 
   /** Creates a build that waits for its plan. Throws TEMPLATES_UNAVAILABLE, INVALID_FIELD and QUOTA_EXCEEDED. */
-  async request({ workspaceUuid, maker, name, tags, resources }: BuildRequest): Promise<[Template, TemplateBuild]> {
+  async request(wanted: BuildRequest): Promise<[Template, TemplateBuild]> {
     this.#builder.driver();
+    return this.#insert(wanted, null);
+  }
+
+  /** Creates a build and starts it. Throws what `request` and `start` throw; a refused build leaves no record. */
+  async begin(wanted: BuildRequest, plan: BuildPlan): Promise<[Template, TemplateBuild]> {
+    await this.#assertPossible(wanted.workspaceUuid, plan);
+    return this.#insert(wanted, plan);
+  }
+
+  /** With a plan, the build is never `waiting`, which lasts an hour if the platform ends before it starts. */
+  async #insert(wanted: BuildRequest, plan: BuildPlan | null): Promise<[Template, TemplateBuild]> {
     const { context, repository } = this.#deps;
-    const parsed = parseTemplateName(name);
-    if (parsed === null) {
-      const reason = 'can only contain lowercase letters, digits, ., _ and -, and a tag after a colon';
-      throw sandboxErrors.INVALID_FIELD({ details: { field: 'name', reason } });
-    }
-    assertTags(tags);
-    const wanted = [...new Set([...(parsed.tag === null ? [] : [parsed.tag]), ...tags])];
+    const { workspaceUuid } = wanted;
+    const name = wantedName(wanted);
     const createdAt = context.clock.now().toISOString();
     const id = newTemplateId(context.random.bytes);
-    const draft = { id, workspaceUuid, name: parsed.name, ownerId: maker.id, createdAt };
+    const draft = { id, workspaceUuid, name: name.name, ownerId: wanted.maker.id, createdAt };
     const limits = await context.quotaLimits.readLimits(workspaceUuid);
     const template = await repository.ensure(draft, limits);
     const build: TemplateBuild = {
       id: context.random.uuid(), // as clients of E2B's protocol expect
       templateId: template.id,
       workspaceUuid,
-      ownerId: maker.id,
+      ownerId: wanted.maker.id,
       node: context.node,
-      status: 'waiting',
-      tags: wanted.length === 0 ? [DEFAULT_TAG] : wanted,
+      status: plan === null ? 'waiting' : 'building',
+      tags: name.tags,
       failure: null,
-      resources,
+      resources: wanted.resources,
       outcome: null,
       layerId: null,
       digest: null,
       createdAt,
-      startedAt: null,
+      startedAt: plan === null ? null : createdAt,
       finishedAt: null,
       archivedAt: null,
       archiveError: null,
     };
     await repository.insertBuild(build, limits);
+    if (plan !== null) this.#builder.begin(build, plan);
     await repository.pruneBuilds(template.id, KEPT_BUILDS);
     return [template, build];
   }
 
   /** Starts a waiting build. Throws BUILD_STARTED, TEMPLATE_ELSEWHERE, NODE_DRAINING and INVALID_FIELD. */
   async start(build: TemplateBuild, plan: BuildPlan): Promise<void> {
-    const { repository, context, service } = this.#deps;
-    this.#builder.driver();
+    const { repository, context } = this.#deps;
     this.#assertBuiltHere(build);
-    service.assertTakesSandboxes();
+    await this.#assertPossible(build.workspaceUuid, plan);
+    if (!(await repository.startBuild(build.id, context.clock.now().toISOString())))
+      throw sandboxErrors.BUILD_STARTED();
+    this.#builder.begin({ ...build, status: 'building' }, plan);
+  }
+
+  async #assertPossible(workspaceUuid: string, plan: BuildPlan): Promise<void> {
+    this.#builder.driver();
+    this.#deps.service.assertTakesSandboxes();
     const steps = plan.stages.reduce((sum, stage) => sum + stage.steps.length, 0);
     if (steps > MAX_STEPS) {
       throw sandboxErrors.INVALID_FIELD({ details: { field: 'steps', reason: `at most ${MAX_STEPS} are allowed` } });
     }
-    for (const { steps: each } of plan.stages) await this.#assertUploaded(build.workspaceUuid, each);
-    if (!(await repository.startBuild(build.id, context.clock.now().toISOString())))
-      throw sandboxErrors.BUILD_STARTED();
-    this.#builder.begin({ ...build, status: 'building' }, plan);
+    for (const { steps: each } of plan.stages) await this.#assertUploaded(workspaceUuid, each);
   }
 
   async #assertUploaded(workspaceUuid: string, steps: BuildPlan['stages'][number]['steps']): Promise<void> {
@@ -346,6 +357,18 @@ export class TemplateService {
     waiting.delete(resolve);
     if (waiting.size === 0) this.#waiting.delete(buildId);
   }
+}
+
+/** The name without a tag, and the tags that a build takes. Throws INVALID_FIELD. */
+function wantedName({ name, tags }: BuildRequest): { readonly name: string; readonly tags: readonly string[] } {
+  const parsed = parseTemplateName(name);
+  if (parsed === null) {
+    const reason = 'can only contain lowercase letters, digits, ., _ and -, and a tag after a colon';
+    throw sandboxErrors.INVALID_FIELD({ details: { field: 'name', reason } });
+  }
+  assertTags(tags);
+  const all = new Set([...(parsed.tag === null ? [] : [parsed.tag]), ...tags]);
+  return { name: parsed.name, tags: all.size === 0 ? [DEFAULT_TAG] : [...all] };
 }
 
 function assertTags(tags: readonly string[]): void {
