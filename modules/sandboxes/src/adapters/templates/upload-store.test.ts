@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { temporaryFolder, type TemporaryFolder } from '@svc/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -38,5 +38,25 @@ describe('UploadStore', () => {
     expect(await readdir(join(folder.path, WORKSPACE))).toEqual(['first']);
     await upload('second', chunk(30));
     await expect(upload('third', chunk(1))).rejects.toMatchObject({ code: 'FILES_TOO_LARGE' });
+  });
+
+  it('removes what an interrupted upload left, and nothing of one under way', async () => {
+    const begun = Promise.withResolvers<void>();
+    const rest = Promise.withResolvers<void>();
+    async function* slow(): AsyncGenerator<Buffer> {
+      yield Buffer.alloc(10);
+      begun.resolve();
+      await rest.promise;
+      yield Buffer.alloc(10);
+    }
+    const underWay = upload('slow', slow());
+    await begun.promise;
+    await writeFile(join(folder.path, WORKSPACE, 'lost.0123456789ab.new'), 'half');
+    await store.sweep(new Date(0));
+    const names = await readdir(join(folder.path, WORKSPACE));
+    expect(names).toEqual([expect.stringMatching(/^slow\..*\.new$/)]);
+    rest.resolve();
+    expect(await underWay).toEqual({ sizeBytes: 20 });
+    expect(await readdir(join(folder.path, WORKSPACE))).toEqual(['slow']);
   });
 });

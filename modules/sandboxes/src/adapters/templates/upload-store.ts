@@ -34,6 +34,8 @@ interface UploadsUnderWay {
 export class UploadStore implements TemplateFiles {
   readonly #options: UploadStoreOptions;
   readonly #underWay = new Map<string, UploadsUnderWay>();
+  /** Incomplete files of uploads under way; a process that was killed leaves others. */
+  readonly #drafts = new Set<string>();
 
   constructor(options: UploadStoreOptions) {
     this.#options = options;
@@ -54,6 +56,7 @@ export class UploadStore implements TemplateFiles {
     const draft = `${file}.${randomBytes(6).toString('hex')}${NEW}`;
     const counted = { bytes: 0 };
     const uploads = this.#begin(workspaceUuid);
+    this.#drafts.add(draft);
     try {
       const digest = await this.#receive(workspaceUuid, draft, body, counted, uploads);
       if (sha256 !== null && digest !== sha256) {
@@ -67,6 +70,7 @@ export class UploadStore implements TemplateFiles {
       uploads.count -= 1;
       if (uploads.count === 0) this.#underWay.delete(workspaceUuid);
       await rm(draft, { force: true });
+      this.#drafts.delete(draft);
     }
   }
 
@@ -84,6 +88,10 @@ export class UploadStore implements TemplateFiles {
     for (const workspace of await namesIn(folder)) {
       for (const name of await namesIn(join(folder, workspace))) {
         const file = join(folder, workspace, name);
+        if (name.endsWith(NEW)) {
+          if (!this.#drafts.has(file)) await rm(file, { force: true });
+          continue;
+        }
         const found = await stat(file).catch(noneIfMissing);
         if (found !== null && found.mtime < before) await rm(file, { force: true });
       }
