@@ -58,7 +58,8 @@ export class PodCampaign implements AsyncDisposable {
       sandboxes: [],
       snapshots: [],
       volumes: [],
-      lacks: new Set(['egress_allow', 'volumes'] as const),
+      templates: [],
+      lacks: new Set(['egress_allow', 'templates', 'volumes'] as const),
     }));
   }
 

@@ -77,10 +77,28 @@ export interface SnapshotRecord {
   readonly name: string;
 }
 
+export interface BuildRecord {
+  readonly id: string;
+  readonly status: 'waiting' | 'building' | 'ready' | 'error';
+  readonly tags: readonly string[];
+  /** Whether sandboxes can be created from it. */
+  readonly available: boolean;
+  readonly error: { readonly message: string } | null;
+}
+
+export interface TemplateRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly tags: readonly { readonly tag: string; readonly build_id: string }[];
+  readonly builds: readonly BuildRecord[];
+}
+
 export interface Records {
   readonly sandboxes: readonly SandboxRecord[];
   readonly snapshots: readonly SnapshotRecord[];
   readonly volumes: readonly VolumeRecord[];
+  /** With all their builds. */
+  readonly templates: readonly TemplateRecord[];
   /** Number of warm sandboxes. */
   readonly waiting: number;
   /** Number of prepared starts. */
@@ -91,10 +109,15 @@ export async function readRecords(api: Api): Promise<Records> {
   const sandboxes = await listed<SandboxRecord>(api, '/api/containers', 'containers');
   const snapshots = await listed<SnapshotRecord>(api, '/api/snapshots', 'snapshots');
   const volumes = await listed<VolumeRecord>(api, '/api/volumes', 'volumes');
+  const templates: TemplateRecord[] = [];
+  for (const { name } of await listed<TemplateRecord>(api, '/api/templates', 'templates')) {
+    const { body } = await answered(api('GET', `/api/templates/${name}`));
+    templates.push(body as unknown as TemplateRecord); // as the API documents it
+  }
   const metrics = (await answered(api('GET', '/metrics'))).bytes.toString('utf8');
   const waiting = Number(/^svc_sandbox_pool_ready\{[^}]*\} (\d+)$/m.exec(metrics)?.[1] ?? '0');
   const prepared = Number(/^svc_sandbox_prepared_starts_ready (\d+)$/m.exec(metrics)?.[1] ?? '0');
-  return { sandboxes, snapshots, volumes, waiting, prepared };
+  return { sandboxes, snapshots, volumes, templates, waiting, prepared };
 }
 
 async function listed<Each>(api: Api, path: string, field: string): Promise<Each[]> {

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { filesBelow } from '../system/process-facts.ts';
 import { namesIn } from './ground.ts';
 
@@ -7,25 +7,36 @@ export interface Folders {
   readonly runFolder: string;
 }
 
+/** Ids of what may have files. */
+export interface Owners {
+  readonly sandboxes: ReadonlySet<string>;
+  readonly snapshots: ReadonlySet<string>;
+  readonly volumes: ReadonlySet<string>;
+  /** Prepared starts. */
+  readonly halves: ReadonlySet<string>;
+  /** Layers of templates. */
+  readonly layers: ReadonlySet<string>;
+  /** Hashes of archives that clients uploaded. */
+  readonly uploads: ReadonlySet<string>;
+}
+
 /** Files that belong to nothing: leftovers of interrupted operations and of deleted sandboxes. */
-export function strayFiles(
-  { dataFolder, runFolder }: Folders,
-  kept: ReadonlySet<string>,
-  snapshots: ReadonlySet<string>,
-  volumes: ReadonlySet<string>,
-  halves: ReadonlySet<string>,
-): string[] {
+export function strayFiles({ dataFolder, runFolder }: Folders, owners: Owners): string[] {
+  const { sandboxes, snapshots, volumes, halves, layers, uploads } = owners;
+  const holders = new Set(['owner', ...sandboxes, ...snapshots, ...layers]);
   const data = join(dataFolder, 'sandboxes');
   const found = [data, runFolder].flatMap((folder) => filesBelow(folder).map((path) => join(folder, path)));
   const isExpected = (file: string): boolean =>
     [
-      own(join(data, 'disks'), ['disk.img', 'sandbox.json'], kept),
+      own(join(data, 'disks'), ['disk.img', 'sandbox.json'], sandboxes),
       own(join(data, 'snapshots'), ['disk.img', 'snapshot.json'], snapshots),
       own(join(data, 'volumes'), ['volume.img'], volumes),
       (path: string) => [...halves].some((id) => path === join(data, 'prepared', `${id}.img`)),
       (path: string) => path.startsWith(join(data, 'templates/')) && /\/\d+\.ext4$/.test(path),
       (path: string) => path.startsWith(join(data, 'images/')) && !/\/images\/(partial|work|leases|holds)\//.test(path),
-      (path: string) => isHold(path, join(data, 'images/holds/'), kept, snapshots),
+      (path: string) => path.startsWith(join(data, 'images/holds/')) && holders.has(basename(path)),
+      (path: string) => [...layers].some((id) => path === join(data, 'built', `${id}.json`)),
+      (path: string) => isUpload(path, join(data, 'template-files/'), uploads),
       (path: string) =>
         /^\/(agent-[0-9a-f]+|seccomp-[0-9a-f]{16}\.json|launcher\.lock|mounts\.sock)$/.test(
           path.replace(runFolder, ''),
@@ -36,7 +47,7 @@ export function strayFiles(
   const folders = ['disks', 'snapshots', 'volumes'].flatMap((name) => {
     const folder = join(data, name);
     return namesIn(folder)
-      .filter((each) => !kept.has(each) && !snapshots.has(each) && !volumes.has(each))
+      .filter((each) => !sandboxes.has(each) && !snapshots.has(each) && !volumes.has(each))
       .map((each) => join(folder, each));
   });
   return [...found.filter((file) => !isExpected(file)), ...folders].map((path) => `${path} is left over`);
@@ -51,8 +62,9 @@ function own(folder: string, names: readonly string[], kept: ReadonlySet<string>
   };
 }
 
-/** Whether the holder of an image exists. */
-function isHold(path: string, holds: string, kept: ReadonlySet<string>, snapshots: ReadonlySet<string>): boolean {
-  const holder = path.startsWith(holds) ? (path.split('/').at(-1) ?? '') : '';
-  return holder === 'owner' || kept.has(holder) || snapshots.has(holder);
+/** A complete archive, in the folder of its workspace. */
+function isUpload(path: string, folder: string, uploads: ReadonlySet<string>): boolean {
+  if (!path.startsWith(folder)) return false;
+  const [, hash] = /^[0-9a-f-]{36}\/sha256-([0-9a-f]{64})$/.exec(path.slice(folder.length)) ?? [];
+  return hash !== undefined && uploads.has(hash);
 }

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { readRecords, type Api, type Records, type SandboxRecord } from './api.ts';
 import { strayFiles } from './audit-files.ts';
 import { strayImages } from './audit-images.ts';
+import { missingUploads, readLayers, unsettledBuilds } from './audit-templates.ts';
 import { namesIn, textOf } from './ground.ts';
 import type { Journal } from './journal.ts';
 import { surely } from './client.ts';
@@ -76,8 +77,10 @@ async function contents({ api, journal }: Audited): Promise<string[]> {
 }
 
 /** Compares the current records with the machine. */
-function compare(audited: Audited, { sandboxes, snapshots, volumes, waiting, prepared }: Records): string[] {
-  const { runFolder, dataFolder } = audited;
+function compare(audited: Audited, records: Records): string[] {
+  const { sandboxes, snapshots, volumes, waiting, prepared } = records;
+  const { runFolder, dataFolder, journal } = audited;
+  const layers = readLayers(dataFolder);
   const all = processes();
   const recorded = new Map(sandboxes.map((record) => [record.id, record]));
   const here = namesIn(join(runFolder, 'sandboxes'));
@@ -115,13 +118,16 @@ function compare(audited: Audited, { sandboxes, snapshots, volumes, waiting, pre
     ...strayLinks(audited, running, recorded),
     ...strayMounts(audited, all, halves),
     ...strayImages(dataFolder),
-    ...strayFiles(
-      audited,
-      kept,
-      new Set([...snapshots.map(({ id }) => id), ...awaited(sandboxes, dataFolder)]),
-      new Set(volumes.map(({ id }) => id)),
+    ...unsettledBuilds(dataFolder, records, layers),
+    ...missingUploads(dataFolder, journal.uploads),
+    ...strayFiles(audited, {
+      sandboxes: kept,
+      snapshots: new Set([...snapshots.map(({ id }) => id), ...awaited(sandboxes, dataFolder)]),
+      volumes: new Set(volumes.map(({ id }) => id)),
       halves,
-    ),
+      layers: new Set(layers.map(({ id }) => id)),
+      uploads: new Set(journal.uploads.keys()),
+    }),
   ];
 }
 

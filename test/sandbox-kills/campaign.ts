@@ -43,7 +43,7 @@ export class Campaign implements AsyncDisposable {
     const { journal } = this;
     this.#clients = Array.from({ length: CLIENTS }, (_, index) => {
       const random = randomSource(options.seed + 1 + index);
-      return { name: `client-${index}`, journal, random, sandboxes: [], snapshots: [], volumes: [] };
+      return { name: `client-${index}`, journal, random, sandboxes: [], snapshots: [], volumes: [], templates: [] };
     });
   }
 

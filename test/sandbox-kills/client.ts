@@ -1,5 +1,6 @@
 import type { Answer, Api, Call } from './api.ts';
 import type { Journal, KnownSandbox, KnownSnapshot, KnownVolume, State } from './journal.ts';
+import type { KnownTemplate } from './known-templates.ts';
 
 /** One of several concurrent clients, each with its own sandboxes. */
 export interface Client {
@@ -10,8 +11,9 @@ export interface Client {
   readonly sandboxes: KnownSandbox[];
   readonly snapshots: KnownSnapshot[];
   readonly volumes: KnownVolume[];
+  readonly templates: KnownTemplate[];
   /** What the driver does not have, and clients do not ask for. */
-  readonly lacks?: ReadonlySet<'egress_allow' | 'volumes'>;
+  readonly lacks?: ReadonlySet<'egress_allow' | 'templates' | 'volumes'>;
 }
 
 /** The platform was killed before it responded. */

@@ -2,7 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { look, type Audited } from './audit.ts';
 import { answered, readRecords, type SandboxRecord } from './api.ts';
 import type { Campaign } from './campaign.ts';
-import { CONTROLS, type Planted } from './planted-faults.ts';
+import { SANDBOX_CONTROLS } from './planted-faults.ts';
+import { TEMPLATE_CONTROLS } from './planted-template-faults.ts';
+import type { Control, Planted } from './planting.ts';
+
+/** Every fault the auditor must detect, each planted on purpose. */
+export const CONTROLS: readonly Control[] = [...SANDBOX_CONTROLS, ...TEMPLATE_CONTROLS];
 
 /** Time limit for a fault to be seen; anything else in progress has ended by then. */
 const LIMIT_MS = 30_000;

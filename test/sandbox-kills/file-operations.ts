@@ -2,6 +2,7 @@ import { relative } from 'node:path/posix';
 import { tarArchive } from '@svc/sandboxes/testing/tar-archive';
 import { ask, is, mayBe, pathOf, pick, type Client } from './client.ts';
 import type { KnownSandbox } from './journal.ts';
+import type { Contents } from './known.ts';
 
 const FILES = ['/root/one', '/root/two', '/srv/three'] as const;
 /** Where a sandbox mounts its volume. */
@@ -21,8 +22,6 @@ export function writtenFiles({ files, volume }: KnownSandbox): string[] {
 function ownerOf(sandbox: KnownSandbox, path: string): Pick<KnownSandbox, 'files'> {
   return sandbox.volume !== null && path.startsWith(`${VOLUME_FOLDER}/`) ? sandbox.volume : sandbox;
 }
-
-type Contents = readonly (number | null)[];
 
 function contentsOf(sandbox: KnownSandbox, path: string): Contents {
   return ownerOf(sandbox, path).files.get(path) ?? [null];

@@ -29,14 +29,14 @@ describe('the known state of a sandbox whose create was not answered', () => {
     const journal = new Journal(1, []);
     journal.beginSandbox('fork', WISH);
     journal.willKill('sbx_a');
-    expect(journal.judge({ sandboxes: [FAILED], snapshots: [], volumes: [] })).toEqual([]);
+    expect(journal.judge({ sandboxes: [FAILED], snapshots: [], volumes: [], templates: [] })).toEqual([]);
   });
 
   it('explains it by nothing else', () => {
     const journal = new Journal(1, []);
     journal.beginSandbox('fork', WISH);
     journal.willKill('sbx_b');
-    expect(journal.judge({ sandboxes: [FAILED], snapshots: [], volumes: [] })).toEqual([
+    expect(journal.judge({ sandboxes: [FAILED], snapshots: [], volumes: [], templates: [] })).toEqual([
       'sandbox fork (sbx_a) is error (INIT_CRASHED: it ended), expected running',
     ]);
   });

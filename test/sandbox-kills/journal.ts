@@ -1,9 +1,8 @@
 import type { Records, SandboxRecord } from './api.ts';
+import { judgeExistence, type Contents, type Existence } from './known.ts';
+import { judgeTemplates, type KnownBuild, type KnownTemplate } from './known-templates.ts';
 
 export type State = 'running' | 'paused' | 'stopped' | 'error';
-
-/** Possible content numbers of a file; null for no file. The last one was written last. */
-type Contents = readonly (number | null)[];
 
 export interface Wish {
   /** Null for a generated name. */
@@ -12,9 +11,6 @@ export interface Wish {
   readonly egressAllow: readonly string[] | null;
   readonly resources: SandboxRecord['resources'];
 }
-
-/** What the responses reveal about a requested item: it exists, it is deleted, or either is possible. */
-export type Existence = 'there' | 'gone' | 'open';
 
 export interface KnownSandbox {
   readonly label: string;
@@ -54,8 +50,13 @@ export class Journal {
   readonly sandboxes: KnownSandbox[] = [];
   readonly snapshots: KnownSnapshot[] = [];
   readonly volumes: KnownVolume[] = [];
-  /** Sandbox ids whose first process was killed; the client may not know the id yet. */
-  readonly #killed = new Set<string>();
+  readonly templates: KnownTemplate[] = [];
+  /** Hashes of uploaded archives; false if the upload was not answered. */
+  readonly uploads = new Map<string, boolean>();
+  /** Ids of sandboxes whose first process or program was killed, in order; the client may not know the id yet. */
+  readonly #killed: string[] = [];
+  /** Ids of sandboxes that clients created. */
+  readonly #clientIds = new Set<string>();
   /** Responses that were wrong in themselves. */
   readonly findings: string[] = [];
   readonly events: string[] = [];
@@ -76,10 +77,15 @@ export class Journal {
   }
 
   bytesOf(content: number): Buffer {
-    const line = `seed ${this.seed}, content ${content}\n`;
+    const { line, count } = this.linesOf(content);
+    return Buffer.from(`${line}\n`.repeat(count));
+  }
+
+  /** A content consists of equal lines. */
+  linesOf(content: number): { readonly line: string; readonly count: number } {
     // Some contents are large enough for a kill to interrupt the write.
     const times = content % 8 === 0 ? 16 : 1;
-    return Buffer.from(line.repeat(times * (1 + ((content * 7919) % 4_000))));
+    return { line: `seed ${this.seed}, content ${content}`, count: times * (1 + ((content * 7919) % 4_000)) };
   }
 
   beginSandbox(
@@ -122,15 +128,41 @@ export class Journal {
     return fresh;
   }
 
+  beginTemplate(name: string): KnownTemplate {
+    const fresh: KnownTemplate = { name, id: null, existence: 'open', builds: [] };
+    this.templates.push(fresh);
+    return fresh;
+  }
+
+  beginBuild(template: KnownTemplate, files: KnownBuild['files']): KnownBuild {
+    const killsBefore = this.#killed.length;
+    const fresh: KnownBuild = {
+      tag: `n${this.nextNumber()}`,
+      end: 'open',
+      isJudged: false,
+      killsBefore,
+      killsUntil: killsBefore,
+      files,
+    };
+    template.builds.push(fresh);
+    return fresh;
+  }
+
+  buildEnded(build: KnownBuild, end: 'ready' | 'error'): void {
+    build.end = end;
+    build.killsUntil = this.#killed.length;
+  }
+
   made(sandbox: KnownSandbox, id: string): void {
     sandbox.id = id;
     sandbox.existence = 'there';
-    if (this.#killed.has(id)) sandbox.isDoubtful = true;
+    this.#clientIds.add(id);
+    if (this.#killed.includes(id)) sandbox.isDoubtful = true;
   }
 
   /** Call this before the kill, because its effect may be visible immediately. */
   willKill(id: string): void {
-    this.#killed.add(id);
+    this.#killed.push(id);
     for (const sandbox of this.sandboxes) if (sandbox.id === id) sandbox.isDoubtful = true;
   }
 
@@ -153,7 +185,8 @@ export class Journal {
   }
 
   /** Compares with the records of a platform at rest; allowed differences are adopted as the expected state. */
-  judge({ sandboxes: records, snapshots, volumes }: Pick<Records, 'sandboxes' | 'snapshots' | 'volumes'>): string[] {
+  judge(all: Pick<Records, 'sandboxes' | 'snapshots' | 'volumes' | 'templates'>): string[] {
+    const { sandboxes: records, snapshots, volumes, templates } = all;
     const named = new Map(records.map((record) => [record.name, record]));
     const taken = new Set<string>();
     const findings: string[] = [];
@@ -167,8 +200,9 @@ export class Journal {
       const record = find(sandbox);
       if (record !== undefined) {
         taken.add(record.id);
+        this.#clientIds.add(record.id);
         // Killed before the client received its id.
-        if (sandbox.id === null && this.#killed.has(record.id)) sandbox.isDoubtful = true;
+        if (sandbox.id === null && this.#killed.includes(record.id)) sandbox.isDoubtful = true;
       }
       findings.push(...judgeSandbox(sandbox, record));
     }
@@ -185,10 +219,17 @@ export class Journal {
     }
     const knownVolumes = new Set(this.volumes.map(({ name }) => name));
     for (const { name } of volumes) if (!knownVolumes.has(name)) findings.push(`nobody asked for the volume ${name}`);
+    findings.push(...judgeTemplates(this.templates, templates, (build) => this.#isExplained(build)));
+    remove(this.templates, ({ existence }) => existence === 'gone');
     remove(this.volumes, ({ existence }) => existence === 'gone');
     remove(this.sandboxes, ({ existence }) => existence === 'gone');
     remove(this.snapshots, ({ existence }) => existence === 'gone');
     return findings;
+  }
+
+  /** Clients do not learn the ids of a build's sandboxes, so the kill of any that is not theirs explains a failure. */
+  #isExplained({ killsBefore, killsUntil }: KnownBuild): boolean {
+    return this.#killed.slice(killsBefore, killsUntil).some((id) => !this.#clientIds.has(id));
   }
 }
 
@@ -216,19 +257,6 @@ function judgeSandbox(sandbox: KnownSandbox, record: SandboxRecord | undefined):
   // A paused sandbox that was killed only ends when it is resumed.
   sandbox.isDoubtful &&= state === 'paused';
   return findings;
-}
-
-function judgeExistence(
-  subject: string,
-  known: { existence: Existence; id: string | null },
-  foundId: string | undefined,
-): string[] {
-  const { existence } = known;
-  known.existence = foundId === undefined ? 'gone' : 'there';
-  known.id = foundId ?? known.id;
-  if (existence === 'there' && foundId === undefined) return [`${subject} is gone`];
-  if (existence === 'gone' && foundId !== undefined) return [`${subject} was deleted and is there`];
-  return [];
 }
 
 /** Null while it is being created. */

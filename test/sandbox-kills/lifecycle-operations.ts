@@ -1,6 +1,7 @@
 import type { SandboxRecord } from './api.ts';
 import { ask, is, mayBe, pathOf, pick, type Client } from './client.ts';
 import { VOLUME_FOLDER } from './file-operations.ts';
+import { anySource, type Source } from './sources.ts';
 import { freeVolume } from './volume-operations.ts';
 import { stateOf, type KnownSandbox, type Wish } from './journal.ts';
 
@@ -15,30 +16,25 @@ const WAIT = 'wait_ms=30000';
 /** Resources of a sandbox whose request specifies none; the campaign's configuration uses the same. */
 export { DEFAULTS as DEFAULT_RESOURCES };
 
-/** Creates a sandbox with default limits, like a warm one, or with others that require an adjustment. */
 export async function create(client: Client): Promise<boolean> {
+  return (await createFrom(client, anySource(client))) !== null;
+}
+
+/** Creates a sandbox with default limits, like a warm one, or with others that require an adjustment. */
+export async function createFrom(client: Client, source: Source): Promise<KnownSandbox | null> {
   const { random, journal, name } = client;
-  const snapshot =
-    random() < 0.2
-      ? pick(
-          random,
-          client.snapshots.filter(({ existence }) => existence === 'there'),
-        )
-      : undefined;
   const label = `${name}-${journal.nextNumber()}`;
   const other = random() < 0.5 ? pick(random, OTHERS) : undefined;
   const egressAllow = client.lacks?.has('egress_allow') !== true && random() < 0.15 ? ['example.com'] : null;
   const network = egressAllow !== null || random() < 0.6 ? 'egress' : 'none';
-  const resources = {
-    ...(other ?? DEFAULTS),
-    ...(snapshot === undefined ? {} : { disk_mb: snapshot.wish.resources.disk_mb }),
-  };
+  const limits = other ?? DEFAULTS;
+  const resources = { ...limits, disk_mb: source.diskMb ?? limits.disk_mb };
   const wish: Wish = { name: random() < 0.5 ? label : null, network, egressAllow, resources };
   const volume = random() < 0.5 ? (freeVolume(client) ?? null) : null;
-  const known = journal.beginSandbox(label, wish, snapshot?.files, volume);
+  const known = journal.beginSandbox(label, wish, source.files, volume);
   client.sandboxes.push(known);
   const json = {
-    ...(snapshot === undefined ? { image: imageFor(client) } : { snapshot_id: snapshot.id }),
+    ...source.fields,
     ...(wish.name === null ? {} : { name: wish.name }),
     ...(egressAllow === null ? {} : { egress_allow: egressAllow }),
     ...(volume === null ? {} : { volumes: [{ name: volume.name, path: VOLUME_FOLDER }] }),
@@ -47,13 +43,9 @@ export async function create(client: Client): Promise<boolean> {
     resources,
   };
   const { answer, isGood } = await ask(client, null, 'POST', `/api/containers?${WAIT}`, { json });
-  if (isGood) noteMade(client, known, answer.body as unknown as SandboxRecord); // as the API documents it
-  return isGood;
-}
-
-/** The prepared image, or one not requested yet. */
-function imageFor({ random, journal }: Client): string {
-  return (random() < 0.3 ? journal.furtherImages.pop() : undefined) ?? 'busybox';
+  if (!isGood) return null;
+  noteMade(client, known, answer.body as unknown as SandboxRecord); // as the API documents it
+  return known;
 }
 
 /** Records the result of a start; a failure without a kill that explains it is wrong. */

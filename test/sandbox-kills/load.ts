@@ -4,6 +4,7 @@ import type { KnownSandbox, State } from './journal.ts';
 import { create, pause, remove, start, stop } from './lifecycle-operations.ts';
 import { draw } from './random-source.ts';
 import { fork, removeSnapshot, snapshot } from './snapshot-operations.ts';
+import { buildTemplate, mayBuild, removeTemplate } from './template-operations.ts';
 import { makeVolume, removeVolume } from './volume-operations.ts';
 
 const MOST_SANDBOXES = 3;
@@ -26,6 +27,8 @@ const FORK: Operation = { share: 5, name: 'fork', perform: fork };
 const REMOVE_SNAPSHOT: Operation = { share: 4, name: 'delete snapshot', perform: removeSnapshot };
 const MAKE_VOLUME: Operation = { share: 6, name: 'create volume', perform: makeVolume };
 const REMOVE_VOLUME: Operation = { share: 3, name: 'delete volume', perform: removeVolume };
+const BUILD: Operation = { share: 6, name: 'build', perform: buildTemplate };
+const REMOVE_TEMPLATE: Operation = { share: 3, name: 'delete template', perform: removeTemplate };
 const WRITE: Operation = { share: 20, name: 'write', perform: writeFile };
 const UNPACK: Operation = { share: 8, name: 'unpack', perform: unpackArchive };
 const READ: Operation = { share: 10, name: 'read', perform: readFile };
@@ -64,7 +67,7 @@ export async function workUntil(client: Client, enough: AbortSignal): Promise<vo
 }
 
 function next(client: Client, sandbox: KnownSandbox | undefined): Operation | null {
-  const { random, sandboxes, snapshots, volumes, journal, lacks } = client;
+  const { random, sandboxes, snapshots, volumes, templates, journal, lacks } = client;
   const mayCreate = sandboxes.length < MOST_SANDBOXES;
   if (sandbox === undefined) return mayCreate ? CREATE : null;
   const state = surely(sandbox) ?? 'doubtful';
@@ -75,6 +78,8 @@ function next(client: Client, sandbox: KnownSandbox | undefined): Operation | nu
   return draw(random, [
     ...possible,
     ...(mayCreate ? [CREATE] : []),
+    ...(mayCreate && mayBuild(client) ? [BUILD] : []), // a sandbox is created from it
+    ...(templates.some(({ existence }) => existence === 'there') ? [REMOVE_TEMPLATE] : []),
     ...(volumes.length < MOST_VOLUMES && lacks?.has('volumes') !== true ? [MAKE_VOLUME] : []),
     ...(volumes.some((each) => journal.isFree(each)) ? [REMOVE_VOLUME] : []),
     ...(snapshots.some(({ existence }) => existence === 'there') ? [REMOVE_SNAPSHOT] : []),
@@ -83,7 +88,7 @@ function next(client: Client, sandbox: KnownSandbox | undefined): Operation | nu
 
 /** Removes deleted items from the client's lists; the journal keeps them until they are judged. */
 function forget(client: Client): void {
-  for (const list of [client.sandboxes, client.snapshots, client.volumes]) {
+  for (const list of [client.sandboxes, client.snapshots, client.volumes, client.templates]) {
     for (let index = list.length - 1; index >= 0; index -= 1)
       if (list[index]?.existence === 'gone') list.splice(index, 1);
   }

@@ -1,32 +1,15 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { waitFor } from '@svc/testing';
-import type { Audited } from './audit.ts';
 import { answered } from './api.ts';
 import { controllerMounts } from './ground.ts';
-import type { KnownSandbox } from './journal.ts';
 import { isFrozen, launchersIn, PARENT_GROUP, processes } from './machine.ts';
+import { file, folder, run, type Control } from './planting.ts';
 
-export interface Planted extends Audited {
-  /** Ids of a running sandbox, with /root/one, and of a stopped one. */
-  readonly running: string;
-  readonly stopped: string;
-  /** The journal's entry of the running sandbox. */
-  readonly known: KnownSandbox;
-}
-
-export interface Control {
-  readonly name: string;
-  /** What the auditor must report. */
-  readonly expected: RegExp;
-  /** Returns the function that removes the fault. */
-  readonly plant: (subject: Planted) => Promise<() => Promise<void> | void>;
-}
-
-/** Every fault the auditor must detect, each planted on purpose. */
-export const CONTROLS: readonly Control[] = [
+/** Faults of sandboxes, snapshots and images. */
+export const SANDBOX_CONTROLS: readonly Control[] = [
   {
     name: 'a process outside of any sandbox',
     expected: /process \d+ of no sandbox is left over: sleep/,
@@ -303,26 +286,10 @@ function mount(place: string, enter: readonly [string, ...string[]]): () => void
   };
 }
 
-function file(name: string, content = ''): () => void {
-  writeFileSync(name, content);
-  return () => rmSync(name);
-}
-
-function folder(name: string): () => void {
-  mkdirSync(name, { recursive: true });
-  return () => rmSync(name, { recursive: true, force: true });
-}
-
 function exists(name: string): boolean {
   try {
     return readFileSync(name, 'utf8') !== '';
   } catch {
     return false; // another hierarchy has it
   }
-}
-
-function run(program: string, ...args: readonly string[]): string {
-  const { status, stdout, stderr, error } = spawnSync(program, args, { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`${program} ${args.join(' ')}: ${error?.message ?? stderr}`);
-  return stdout;
 }

@@ -1,7 +1,7 @@
 import { temporaryFolder } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CONTROLS } from './controls.ts';
 import { runOutside } from './outside.ts';
-import { CONTROLS } from './planted-faults.ts';
 
 /** A short run; use `node test/sandbox-kills/main.ts --kills 1000` for a long one. */
 const KILLS = 16;
