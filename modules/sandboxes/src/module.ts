@@ -308,9 +308,9 @@ async function takeUp(services: Services, log: Logger, signal: AbortSignal): Pro
   await services.restorer.removeLeftovers(); // before they count as its own
   const reconciled = await reconcile(context, service, boots, supervisor);
   await services.forkCopies.recover();
-  context.recovery.end();
   await context.rules.start();
   await services.templatePart.start();
+  context.recovery.end();
   const facts = {
     ...reconciled,
     isolation,

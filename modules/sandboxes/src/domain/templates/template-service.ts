@@ -129,6 +129,7 @@ export class TemplateService {
 
   async #assertPossible(workspaceUuid: string, plan: BuildPlan): Promise<void> {
     this.#builder.driver();
+    await this.#deps.context.recovery.wait();
     this.#deps.service.assertTakesSandboxes();
     const steps = plan.stages.reduce((sum, stage) => sum + stage.steps.length, 0);
     if (steps > MAX_STEPS) {
