@@ -233,7 +233,7 @@ export interface BuildDriver {
   configure(digest: string, layerId: string, settings: ImageSettings, scope: string): Promise<string>;
   /** Does nothing if the layer does not exist. Its image is removed once nothing needs it. */
   remove(layerId: string): Promise<void>;
-  /** Ids of all layers on this machine. */
+  /** Ids of all layers on this machine, also of those whose record was not finished. */
   list(): Promise<readonly string[]>;
 }
 

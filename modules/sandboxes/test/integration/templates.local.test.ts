@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { skippedTitle, waitFor } from '@svc/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -56,6 +56,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     expect(answer.status).toBe(200);
     return hash;
   };
+  const builtFolder = (): string => join(platform.folder, 'sandboxes', 'built');
   const sandboxes = async (): Promise<unknown[]> => (await platform.call('GET', '/api/containers')).body['containers'];
 
   it('builds a Dockerfile of two stages; a sandbox has its files, variables, folder and start command', async () => {
@@ -172,7 +173,10 @@ HEALTHCHECK CMD test -f /tmp/started
     expect(answer.body).toMatchObject({ status: 'error', error: { message: 'The build was cancelled' } });
     const interrupted = await begin();
     await platform.close();
+    const half = `tpl_${'a'.repeat(26)}.json.new`;
+    writeFileSync(join(builtFolder(), half), '');
     await platform.reopen();
+    await waitFor(() => !readdirSync(builtFolder()).includes(half));
     const { body } = await platform.call('GET', `/api/templates/slow/builds/${interrupted}`);
     expect(body).toMatchObject({ status: 'error' });
     await waitFor(async () => !JSON.stringify(await sandboxes()).includes('svc-template-build'));
@@ -181,13 +185,13 @@ HEALTHCHECK CMD test -f /tmp/started
   });
 
   it('stores equal layers once, and removes layers and images with their template', async () => {
-    const built = (): string[] => readdirSync(join(platform.folder, 'sandboxes', 'built'));
+    const built = (): string[] => readdirSync(builtFolder());
     const before = built().length;
     const steps = [{ run: 'dd if=/dev/zero of=/large bs=1024 count=100 2>/dev/null' }];
     await build('gone', { from: 'busybox', steps });
     expect(built().length).toBe(before + 2); // the step and the result
     const [file] = built().slice(-1);
-    expect(readFileSync(join(platform.folder, 'sandboxes', 'built', file ?? ''), 'utf8')).toContain('digest');
+    expect(readFileSync(join(builtFolder(), file ?? ''), 'utf8')).toContain('digest');
     expect((await platform.call('DELETE', '/api/templates/gone')).status).toBe(200);
     expect((await platform.call('GET', '/api/templates/gone')).status).toBe(404);
     await waitFor(() => built().length === before + 1); // the step stays as a cache for a while

@@ -77,7 +77,9 @@ export class LocalBuilds implements BuildDriver {
 
   async remove(layerId: string): Promise<void> {
     assertSandboxId(layerId);
-    await rm(layerFile(this.#options.dataFolder, layerId), { force: true });
+    const file = layerFile(this.#options.dataFolder, layerId);
+    await rm(file, { force: true });
+    await rm(`${file}.new`, { force: true }); // of a platform that ended while it wrote the record
     await this.#options.images.release(layerId);
   }
 
@@ -86,7 +88,7 @@ export class LocalBuilds implements BuildDriver {
       if (error.code === 'ENOENT') return [];
       throw error;
     });
-    return names.filter((name) => name.endsWith('.json')).map((name) => name.slice(0, -'.json'.length));
+    return [...new Set(names.flatMap((name) => /^(.+)\.json(?:\.new)?$/.exec(name)?.[1] ?? []))];
   }
 
   async #record(layerId: string, digest: string): Promise<void> {
