@@ -11,7 +11,7 @@ import type { BuildLog } from './build-log.ts';
 import type { BuildFailure, TemplateBuild } from './template.ts';
 
 /** Marks the sandboxes of a build, so that none outlives it. */
-export const BUILD_LABEL = 'svc-template-build';
+const BUILD_LABEL = 'svc-template-build';
 const START_WAIT_MS = 110_000;
 /** A sandbox that could not be removed with its build expires some time after it. */
 const EXPIRY_SLACK_SECONDS = 600;

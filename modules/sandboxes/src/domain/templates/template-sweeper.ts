@@ -2,9 +2,8 @@ import { isAppError } from '@svc/errors';
 import type { SandboxContext } from '../context.ts';
 import type { SandboxNodes } from '../ports.ts';
 import type { SandboxService } from '../sandbox-service.ts';
-import { BUILD_LABEL } from './build-sandbox.ts';
 import type { TemplateFiles } from './template-files.ts';
-import type { TemplateBuild, TemplateRepository } from './template.ts';
+import type { TemplateRepository } from './template.ts';
 
 /** Builds of a template that are kept without a tag. */
 export const KEPT_BUILDS = 20;
@@ -37,15 +36,15 @@ export class TemplateSweeper {
     this.#deps = deps;
   }
 
-  /** Ends builds that an earlier process left under way, removes their sandboxes, and layers without a record. */
+  /** Ends builds that an earlier process left under way, removes sandboxes of builds, and layers without a record. */
   async reconcile(): Promise<void> {
-    const { repository, context, service } = this.#deps;
+    const { repository, context } = this.#deps;
     const { driver, node } = context;
     if (driver.builds === undefined) return;
-    for (const build of await repository.unfinished(node, ['building'])) {
-      await this.#fail(build.id, 'The platform restarted during the build; build again');
-      await this.#removeSandboxes(service, build);
+    for (const { id } of await repository.unfinished(node, ['building'])) {
+      await this.#fail(id, 'The platform restarted during the build; build again');
     }
+    await this.#removeSandboxes();
     const known = await repository.layerIds(node);
     for (const id of await driver.builds.list()) if (!known.has(id)) await driver.builds.remove(id);
     await this.sweep();
@@ -104,11 +103,13 @@ export class TemplateSweeper {
     return new Date(context.clock.nowMs() - keptDays * DAY_MS).toISOString();
   }
 
-  async #removeSandboxes(service: SandboxService, { id, workspaceUuid }: TemplateBuild): Promise<void> {
-    const filter = { labels: { [BUILD_LABEL]: id }, pageSize: 100, cursor: null };
-    const { sandboxes } = await service.list(workspaceUuid, filter);
-    for (const sandbox of sandboxes) {
-      await service.remove(workspaceUuid, sandbox.id).catch((error: unknown) => {
+  /** Nothing is built here yet. Their build may be gone with its template; forks of them belong to whoever made them. */
+  async #removeSandboxes(): Promise<void> {
+    const { context, service } = this.#deps;
+    const all = await context.repository.ofNode(context.node, ['creating', 'running', 'stopped', 'error']);
+    const ofBuilds = all.filter(({ template, snapshotId }) => template?.buildId === null && snapshotId === null);
+    for (const { id, workspaceUuid } of ofBuilds) {
+      await service.remove(workspaceUuid, id).catch((error: unknown) => {
         if (!isAppError(error) || error.code !== 'SANDBOX_NOT_FOUND') throw error;
       });
     }
