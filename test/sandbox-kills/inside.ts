@@ -58,7 +58,8 @@ async function kill(campaign: Campaign, { kills, say }: Wanted, stop: AbortSigna
 function summary({ kills, killed, journal }: Campaign): string {
   const each = [...kills].map(([victim, count]) => `${victim} ${count}`).join(', ');
   const operations = [...journal.answered].map(([name, count]) => `${name} ${count}`).join(', ');
-  return `${killed} kills (${each}), ${journal.answeredTotal} operations answered (${operations}), ${journal.open} cut off`;
+  const cut = `${journal.open} cut off, ${journal.interruptedBuilds} builds interrupted`;
+  return `${killed} kills (${each}), ${journal.answeredTotal} operations answered (${operations}), ${cut}`;
 }
 
 /** Log lines other than those of ordinary requests. */

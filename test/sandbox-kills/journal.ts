@@ -64,6 +64,8 @@ export class Journal {
   /** Images not requested yet. */
   readonly furtherImages: string[];
   open = 0;
+  /** Builds that kills ended. */
+  interruptedBuilds = 0;
   #lastNumber = 0;
 
   constructor(seed: number, furtherImages: readonly string[]) {
@@ -219,7 +221,9 @@ export class Journal {
     }
     const knownVolumes = new Set(this.volumes.map(({ name }) => name));
     for (const { name } of volumes) if (!knownVolumes.has(name)) findings.push(`nobody asked for the volume ${name}`);
+    const pending = this.templates.flatMap(({ builds }) => builds).filter(({ isJudged }) => !isJudged);
     findings.push(...judgeTemplates(this.templates, templates, (build) => this.#isExplained(build)));
+    this.interruptedBuilds += pending.filter(({ isJudged, end }) => isJudged && end === 'error').length;
     remove(this.templates, ({ existence }) => existence === 'gone');
     remove(this.volumes, ({ existence }) => existence === 'gone');
     remove(this.sandboxes, ({ existence }) => existence === 'gone');
