@@ -10,7 +10,9 @@ import {
   type FakeAccess,
   type TemporaryFolder,
 } from '@svc/testing';
+import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { missingCapabilities } from '../../src/domain/driver.ts';
 import { createNodeAdministration } from '../../src/assembly/node-module.ts';
 import { BuildingDriver } from '../support/building-driver.ts';
 import { FakeClusters } from '../support/fake-clusters.ts';
@@ -342,5 +344,22 @@ describe('sandboxes in connected clusters', () => {
     await a.reopen();
     await dial('a');
     await running();
+  });
+
+  it('tell at every node what they lack there, as the agent was set up', async () => {
+    const missing = async (): Promise<string[]> => {
+      const { body } = await b.call('GET', '/api/sandbox-clusters', { caller: a.owner });
+      return body['clusters'][0]?.missing_capabilities ?? [];
+    };
+    await dial('a');
+    expect(await missing()).toEqual([...missingCapabilities(pods), 'snapshots'].toSorted()); // there is no storage for them
+    expect(await missing()).toContain('gpus');
+    pods.hasGpus = true;
+    clusters.hangUp(home);
+    await dial('a');
+    await waitFor(async () => !(await missing()).includes('gpus'));
+    // A node of an earlier version reports none: then it is what pods lack anywhere.
+    await sql`UPDATE sandbox_cluster SET missing_capabilities = NULL`.execute(database.kysely);
+    expect(await missing()).toEqual(expect.arrayContaining(['disk_usage', 'gpus']));
   });
 });
