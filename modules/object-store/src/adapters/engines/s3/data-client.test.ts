@@ -130,6 +130,24 @@ describe('a request with the bytes of a blob', () => {
     expect(requests).toHaveLength(2);
   });
 
+  it('fails with the status if the rest of a refusal does not arrive in time', async () => {
+    answers = [(_request, response) => void response.writeHead(403, { 'content-length': '100' }).write('<Error>')];
+    client = open({ requestTimeoutMs: 50 });
+    await expect(client.send({ method: 'GET', key: 'k' })).rejects.toMatchObject({ status: 403, code: '' });
+    expect(requests).toHaveLength(1);
+  });
+
+  it('fails if the engine switches protocols without being asked', async () => {
+    server.on('connection', (socket) => {
+      socket.once('data', () =>
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
+      );
+    });
+    answers = [silent];
+    client = open({ maxAttempts: 1 });
+    await expect(client.send({ method: 'GET', key: 'k' })).rejects.toThrow('bad upgrade');
+  });
+
   it('fails if the engine is away', async () => {
     const { port } = server.address() as AddressInfo;
     await new Promise((resolve) => server.close(resolve));

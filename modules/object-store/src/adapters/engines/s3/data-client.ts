@@ -129,7 +129,10 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   constructor(options: ExchangeOptions) {
     this.#options = options;
-    this.#answering = setTimeout(() => this.#fail(new Error('the engine did not answer in time')), options.timeoutMs);
+    this.#answering = setTimeout(
+      () => this.#fail(this.#refusalOr('the engine did not answer in time')),
+      options.timeoutMs,
+    );
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -157,16 +160,16 @@ class Exchange implements Dispatcher.DispatchHandler {
     }
     if (this.#refusal === null) return;
     this.#refusal.text += piece.toString('latin1');
-    if (this.#refusal.text.length > MAX_ERROR_BYTES) this.#fail(this.#refused());
+    if (this.#refusal.text.length > MAX_ERROR_BYTES) this.#fail(this.#refusalOr('the answer is too long'));
   }
 
   onResponseEnd(): void {
-    if (this.#body === null) this.#fail(this.#refused());
+    if (this.#body === null) this.#fail(this.#refusalOr('the engine gave no answer'));
     else this.#body.end('ended');
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    if (this.#body === null) this.#fail(this.#refusal === null ? error : this.#refused());
+    if (this.#body === null) this.#fail(this.#refusalOr(error));
     else this.#body.end(error);
   }
 
@@ -178,9 +181,12 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#controller?.abort(error);
   }
 
-  #refused(): EngineError {
-    const { status, text } = this.#refusal ?? { status: 0, text: '' };
-    return new EngineError(status, ERROR_CODE.exec(text)?.[1] ?? '');
+  /** A status other than 2xx says enough, even if the rest of the answer never came. */
+  #refusalOr(other: Error | string): Error {
+    if (this.#refusal !== null) {
+      return new EngineError(this.#refusal.status, ERROR_CODE.exec(this.#refusal.text)?.[1] ?? '');
+    }
+    return typeof other === 'string' ? new Error(other) : other;
   }
 }
 
