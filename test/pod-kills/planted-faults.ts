@@ -65,8 +65,8 @@ export const CONTROLS: readonly Control[] = [
     },
   },
   {
-    name: 'a sandbox that nobody asked for',
-    expected: /nobody asked for sandbox/,
+    name: 'a sandbox that no client created',
+    expected: /no client created sandbox/,
     plant: ({ api }) =>
       answered(api('POST', '/api/containers?wait_ms=30000', { json: { image: 'busybox', network: 'none' } })),
   },

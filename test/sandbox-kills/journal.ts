@@ -208,19 +208,19 @@ export class Journal {
       }
       findings.push(...judgeSandbox(sandbox, record));
     }
-    for (const { id, name } of records) if (!taken.has(id)) findings.push(`nobody asked for sandbox ${id} (${name})`);
+    for (const { id, name } of records) if (!taken.has(id)) findings.push(`no client created sandbox ${id} (${name})`);
     for (const snapshot of this.snapshots) {
       const record = snapshots.find(({ name }) => name === snapshot.name);
       findings.push(...judgeExistence(`snapshot ${snapshot.name}`, snapshot, record?.id));
     }
     const names = new Set(this.snapshots.map(({ name }) => name));
-    for (const { name } of snapshots) if (!names.has(name)) findings.push(`nobody asked for the snapshot ${name}`);
+    for (const { name } of snapshots) if (!names.has(name)) findings.push(`no client created the snapshot ${name}`);
     for (const volume of this.volumes) {
       const record = volumes.find(({ name }) => name === volume.name);
       findings.push(...judgeExistence(`volume ${volume.name}`, volume, record?.id));
     }
     const knownVolumes = new Set(this.volumes.map(({ name }) => name));
-    for (const { name } of volumes) if (!knownVolumes.has(name)) findings.push(`nobody asked for the volume ${name}`);
+    for (const { name } of volumes) if (!knownVolumes.has(name)) findings.push(`no client created the volume ${name}`);
     const pending = this.templates.flatMap(({ builds }) => builds).filter(({ isJudged }) => !isJudged);
     findings.push(...judgeTemplates(this.templates, templates, (build) => this.#isExplained(build)));
     this.interruptedBuilds += pending.filter(({ isJudged, end }) => isJudged && end === 'error').length;

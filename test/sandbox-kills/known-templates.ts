@@ -37,7 +37,7 @@ export function judgeTemplates(
     findings.push(...judgeExistence(`template ${template.name}`, template, record?.id));
     if (record !== undefined) findings.push(...judgeBuilds(template, record, isExplained));
   }
-  for (const name of named.keys()) findings.push(`nobody asked for the template ${name}`);
+  for (const name of named.keys()) findings.push(`no client created the template ${name}`);
   return findings;
 }
 
@@ -59,7 +59,7 @@ function judgeBuilds(
     if (build.end === 'ready') expectedTags.set(build.tag, record.id).set('latest', record.id);
   }
   template.builds.splice(0, template.builds.length, ...there);
-  for (const { id } of left) findings.push(`nobody asked for build ${id} of template ${template.name}`);
+  for (const { id } of left) findings.push(`no client created build ${id} of template ${template.name}`);
   const found = new Map(tags.map((each) => [each.tag, each.build_id]));
   for (const tag of new Set([...found.keys(), ...expectedTags.keys()])) {
     const [is, wanted] = [found.get(tag), expectedTags.get(tag)];

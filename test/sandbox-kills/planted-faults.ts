@@ -228,8 +228,8 @@ export const SANDBOX_CONTROLS: readonly Control[] = [
     },
   },
   {
-    name: 'a sandbox that nobody asked for',
-    expected: /nobody asked for sandbox/,
+    name: 'a sandbox that no client created',
+    expected: /no client created sandbox/,
     plant: async ({ api }) => {
       const { body } = await answered(api('POST', '/api/containers?wait_ms=30000', { json: { image: 'busybox' } }));
       return async () => void (await answered(api('DELETE', `/api/containers/${String(body['id'])}`)));

@@ -30,8 +30,8 @@ export const TEMPLATE_CONTROLS: readonly Control[] = [
     },
   },
   {
-    name: 'a template that nobody asked for',
-    expected: /nobody asked for the template control-template-\d+/,
+    name: 'a template that no client created',
+    expected: /no client created the template control-template-\d+/,
     plant: async (subject) => {
       const { template } = await built(subject);
       forget(subject, template);
@@ -39,8 +39,8 @@ export const TEMPLATE_CONTROLS: readonly Control[] = [
     },
   },
   {
-    name: 'a build that nobody asked for',
-    expected: /nobody asked for build \S+ of template control-template-\d+/,
+    name: 'a build that no client created',
+    expected: /no client created build \S+ of template control-template-\d+/,
     plant: async (subject) => {
       const { template } = await built(subject);
       template.builds.length = 0;

@@ -70,7 +70,7 @@ interface Chunks {
   endIndex: number;
 }
 
-/** Opens consecutive chunks, of which `sealed` holds all bytes. */
+/** Opens consecutive chunks. `sealed` holds exactly their bytes. */
 function openChunks(key: KeyObject, { index, endIndex }: Chunks, sizeBytes: number, sealed: Uint8Array): Buffer {
   if (endIndex - index === 1) return openChunk(key, index, sizeBytes, sealed);
   const opened = Buffer.allocUnsafeSlow(sealed.length - TAG_BYTES * (endIndex - index));

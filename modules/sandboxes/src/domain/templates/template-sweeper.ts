@@ -103,7 +103,7 @@ export class TemplateSweeper {
     return new Date(context.clock.nowMs() - keptDays * DAY_MS).toISOString();
   }
 
-  /** Nothing is built here yet. Their build may be gone with its template; forks of them belong to whoever made them. */
+  /** Runs before any build starts. The record of a build may have been deleted with its template. Forks are kept: users own them. */
   async #removeSandboxes(): Promise<void> {
     const { context, service } = this.#deps;
     const all = await context.repository.ofNode(context.node, ['creating', 'running', 'stopped', 'error']);

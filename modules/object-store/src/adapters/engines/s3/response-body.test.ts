@@ -84,7 +84,7 @@ describe('the body of an engine response', () => {
     expect(Buffer.concat(await reading).equals(connection.content)).toBe(true);
   });
 
-  it('gathers no more than one block ahead, and the rest of a piece, while nobody reads', async () => {
+  it('reads at most one block ahead, plus the rest of a piece, while nobody consumes the body', async () => {
     const connection = new Connection(10 * BLOCK_BYTES);
     connection.deliver();
     expect(connection.sentBytes).toBeLessThanOrEqual(BLOCK_BYTES + PIECE_BYTES);

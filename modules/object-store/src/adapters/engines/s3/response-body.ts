@@ -18,7 +18,7 @@ export interface BodySource {
 export class ResponseBody {
   readonly #source: BodySource;
   readonly #silenceMs: number;
-  /** Of the body that no block is allocated for yet; infinite if the length is unknown. */
+  /** Bytes of the body without an allocated block; infinite if the length is unknown. */
   #unallocatedBytes: number;
   #block: Buffer | null = null;
   #filledBytes = 0;
@@ -92,7 +92,7 @@ export class ResponseBody {
   }
 
   #complete(block: Buffer): void {
-    // What arrived at once may complete two blocks, the second of which is the rest of the body.
+    // One piece can fill this block and also the last one, if the rest of the body is short.
     this.#ready = this.#ready === null ? block : Buffer.concat([this.#ready, block]);
     this.#block = null;
     this.#filledBytes = 0;
