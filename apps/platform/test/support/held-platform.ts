@@ -88,6 +88,8 @@ export async function startHeldPlatform(accounts: Partial<PlatformConfig['accoun
     app.routing(request, response);
   const listener = createListener(refuseHops({ handler, onUpgrade: upgrades.dispatch }));
   const port = await listener.listen(0, '127.0.0.1');
+  // Sandboxes are off, but their requests would wait for the start of the module.
+  await modules.sandboxes.start(new AbortController().signal);
   await accountsModule.ensureOwner({ email: 'owner@example.com', password: 'correct horse battery' });
   let count = 0;
   return {

@@ -27,7 +27,7 @@ describe('the routes of nodes', () => {
     // What the node reports at its start.
     database
       .prepare(
-        "insert into sandbox_node values (?, 'local', 2000, 2, 4096, 1024, 8192, '2026-01-01T00:00:00.000Z', null)",
+        "insert or replace into sandbox_node values (?, 'local', 2000, 2, 4096, 1024, 8192, '2026-01-01T00:00:00.000Z', null)",
       )
       .run(id);
     database.close();
