@@ -55,7 +55,13 @@ export async function audit(audited: Audited, restLimitMs = REST_LIMIT_MS): Prom
     ...(await compareLines(audited, rows, restLimitMs)),
     ...(await compareObjects(audited, restLimitMs)),
     ...(await agent.audit(restLimitMs)),
+    ...deadlocksIn(world),
   ];
+}
+
+function deadlocksIn({ database }: World): string[] {
+  const count = database.newDeadlocks();
+  return count === 0 ? [] : [`PostgreSQL broke ${count} deadlocks`];
 }
 
 async function readRows({ database }: World): Promise<Row[]> {

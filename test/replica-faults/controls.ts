@@ -14,7 +14,7 @@ import type { Campaign } from './campaign.ts';
 import { call } from './client.ts';
 import type { KnownObject, KnownSandbox } from './journal.ts';
 import { LINES_FILE } from './sandbox-load.ts';
-import type { Replica } from './world.ts';
+import type { Replica, World } from './world.ts';
 
 /** What the faults are planted in. */
 interface Subject extends Audited {
@@ -219,6 +219,14 @@ export const CONTROLS: readonly Control[] = [
     plant: async ({ agent }) => agent.plantTakeover(),
   },
   {
+    name: 'a deadlock in the database',
+    expected: [/PostgreSQL broke \d+ deadlocks/],
+    plant: async ({ world }) => {
+      await Promise.allSettled([lockBoth(world, [1, 2]), lockBoth(world, [2, 1])]);
+      return () => undefined;
+    },
+  },
+  {
     name: 'a replica that ended by itself',
     expected: [/\w+ ended by itself/],
     plant: async ({ world, other }) => {
@@ -302,6 +310,17 @@ function disksOf({ dataFolder }: Replica): string {
 function folder(path: string): () => void {
   mkdirSync(path, { recursive: true });
   return () => rmdirSync(path);
+}
+
+/** A transaction that waits after the first lock until another one has the second. */
+function lockBoth({ database }: World, [first, second]: readonly [number, number]): Promise<unknown> {
+  return database.query(({ kysely }) =>
+    kysely.transaction().execute(async (transaction) => {
+      await sql`select pg_advisory_xact_lock(${first})`.execute(transaction);
+      await delay(1_000);
+      await sql`select pg_advisory_xact_lock(${second})`.execute(transaction);
+    }),
+  );
 }
 
 type Columns = Readonly<Partial<Record<'node' | 'status' | 'removed_at', string | null>>>;

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDatabase, type Database } from '@svc/sql';
 import { findPostgresPrograms, startPostgres, waitFor, type PostgresOptions, type PostgresServer } from '@svc/testing';
@@ -19,6 +20,7 @@ export class DatabasePair implements AsyncDisposable {
   readonly places: readonly [Place, Place];
   readonly #options: PostgresOptions;
   #primary: 0 | 1 = 0;
+  #knownDeadlocks = 0;
 
   private constructor(options: PostgresOptions, primary: PostgresServer, standby: PostgresServer) {
     this.#options = options;
@@ -66,6 +68,14 @@ export class DatabasePair implements AsyncDisposable {
     } finally {
       await database.close();
     }
+  }
+
+  /** How many deadlocks the servers have broken since the last call. */
+  newDeadlocks(): number {
+    const log = readFileSync(this.#options.logFile, 'utf8');
+    const known = this.#knownDeadlocks;
+    this.#knownDeadlocks = log.split('deadlock detected').length - 1;
+    return this.#knownDeadlocks - known;
   }
 
   /** Kills the primary, waits, and starts it again. */

@@ -36,7 +36,7 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
   beforeAll(async () => {
     await using folder = await temporaryFolder('svc-replica-faults-');
     const stop = new AbortController();
-    const wanted = { faults: FAULTS, seed: SEED, controls: true, folder: folder.path, stop: stop.signal };
+    const wanted = { faults: FAULTS, minutes: 0, seed: SEED, controls: true, folder: folder.path, stop: stop.signal };
     exitCode = await runOutside({ ...wanted, say: (line) => lines.push(line) });
   }, LIMIT_MS);
 

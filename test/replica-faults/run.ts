@@ -11,6 +11,8 @@ import { complaintsOf } from './world.ts';
 
 export interface Wanted {
   readonly faults: number;
+  /** Minutes of load without faults, before the faults. */
+  readonly minutes: number;
   readonly seed: number;
   readonly controls: boolean;
   readonly folder: string;
@@ -31,6 +33,7 @@ export async function runOutside(wanted: Wanted & { readonly stop: AbortSignal }
   await first.stop();
   const main = fileURLToPath(new URL('main.ts', import.meta.url));
   const flags = ['--inside', folder, '--faults', String(wanted.faults), '--seed', String(wanted.seed)];
+  flags.push('--minutes', String(wanted.minutes));
   const argv = [process.execPath, main, ...flags, ...(wanted.controls ? ['--controls'] : [])];
   const exitCode = await runOnOwnGround({
     folder,
@@ -44,7 +47,7 @@ export async function runOutside(wanted: Wanted & { readonly stop: AbortSignal }
 }
 
 /** Runs the campaign inside its namespaces. Returns the exit code. */
-export async function runInside({ folder, seed, faults, controls, say }: Wanted): Promise<number> {
+export async function runInside({ folder, seed, controls, say, ...wanted }: Wanted): Promise<number> {
   const stop = new AbortController();
   // The parent signals the end by closing our input, even when it is killed.
   process.stdin.once('end', () => stop.abort()).resume();
@@ -52,7 +55,7 @@ export async function runInside({ folder, seed, faults, controls, say }: Wanted)
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'mode=1777', 'tmpfs', '/dev/shm']);
   await using campaign = await Campaign.open({ folder, seed });
   writeFileSync(runFoldersFile(folder), campaign.world.replicas.map(({ runFolder }) => runFolder).join('\n'));
-  const work = runFaults(campaign, faults, say, stop.signal).then((wrong) =>
+  const work = runRounds(campaign, wanted, say, stop.signal).then((wrong) =>
     wrong.length > 0 || !controls ? wrong : prove(campaign, say),
   );
   const findings = await work.catch((error: unknown) => [`it broke: ${inspect(error)}`]); // it did not recover
@@ -77,16 +80,19 @@ async function prove(campaign: Campaign, say: (line: string) => void): Promise<s
   return findings.length > 0 ? findings : proveControls(campaign, say);
 }
 
-async function runFaults(
+async function runRounds(
   campaign: Campaign,
-  faults: number,
+  { minutes, faults }: Pick<Wanted, 'minutes' | 'faults'>,
   say: (line: string) => void,
   stop: AbortSignal,
 ): Promise<string[]> {
   const startedAt = performance.now();
   const plan = campaign.plan(faults);
-  while (plan.length > 0 && !stop.aborted) {
-    const findings = await campaign.round(plan.splice(0, FAULTS_IN_ROUND), stop);
+  let minutesLeft = minutes;
+  while ((minutesLeft > 0 || plan.length > 0) && !stop.aborted) {
+    const findings =
+      minutesLeft > 0 ? await campaign.rest(60_000) : await campaign.round(plan.splice(0, FAULTS_IN_ROUND), stop);
+    minutesLeft -= 1;
     if (findings.length > 0) return findings;
     say(`${summary(campaign)}, ${Math.round((performance.now() - startedAt) / 1_000)} s`);
   }

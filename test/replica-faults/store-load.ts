@@ -15,7 +15,8 @@ import { anyReplica, type Client } from './client.ts';
 import type { Content, KnownObject } from './journal.ts';
 import type { Replica } from './world.ts';
 
-const Bucket = 'campaign';
+/** A replica commits writes to several buckets together. */
+const BUCKETS = ['campaign-a', 'campaign-b', 'campaign-c'];
 const ANSWER_LIMIT_MS = 25_000;
 /** Smallest part that S3 accepts before the last one. */
 const PART_BYTES = 5 * 1024 * 1024;
@@ -29,7 +30,7 @@ interface AccessKey {
   readonly secretAccessKey: string;
 }
 
-/** The bucket of a campaign, through any replica. */
+/** The buckets of a campaign, through any replica. */
 export class Store {
   readonly #credentials: AccessKey;
   readonly #clients = new Map<string, S3Client>();
@@ -42,7 +43,7 @@ export class Store {
     if (ready === null) throw new Error('the replica does not run');
     const api = apiClient(ready);
     const base = `/api/v1/workspace/${ready.workspace_uuid}/object-store`;
-    await api.post(`${base}/buckets`, { name: Bucket });
+    for (const name of BUCKETS) await api.post(`${base}/buckets`, { name });
     return new Store((await api.post<{ data: AccessKey }>(`${base}/keys`, {})).data);
   }
 
@@ -57,7 +58,7 @@ export class Store {
   /** Null if there is no such object. */
   async read(replica: Replica, Key: string): Promise<Buffer | null> {
     try {
-      const { Body } = await this.at(replica).send(new GetObjectCommand({ Bucket, Key }), limited());
+      const { Body } = await this.at(replica).send(new GetObjectCommand(at(Key)), limited());
       return Buffer.from((await Body?.transformToByteArray()) ?? []);
     } catch (error) {
       if (error instanceof Error && error.name === 'NoSuchKey') return null;
@@ -68,32 +69,32 @@ export class Store {
   /** Sizes of all objects by key. */
   async list(replica: Replica): Promise<Map<string, number>> {
     const sizes = new Map<string, number>();
-    let token: string | undefined;
-    do {
-      const page = await this.at(replica).send(
-        new ListObjectsV2Command({ Bucket, ContinuationToken: token }),
-        limited(),
-      );
-      for (const { Key = '', Size = 0 } of page.Contents ?? []) sizes.set(Key, Size);
-      token = page.NextContinuationToken;
-    } while (token !== undefined);
+    for (const Bucket of BUCKETS) {
+      let token: string | undefined;
+      do {
+        const command = new ListObjectsV2Command({ Bucket, ContinuationToken: token });
+        const page = await this.at(replica).send(command, limited());
+        for (const { Key = '', Size = 0 } of page.Contents ?? []) sizes.set(Key, Size);
+        token = page.NextContinuationToken;
+      } while (token !== undefined);
+    }
     return sizes;
   }
 
   /** Resolves with the number of attempts that the SDK needed. */
   async put(replica: Replica, Key: string, Body: Buffer): Promise<number> {
-    const { $metadata } = await this.at(replica).send(new PutObjectCommand({ Bucket, Key, Body }), limited());
+    const { $metadata } = await this.at(replica).send(new PutObjectCommand({ ...at(Key), Body }), limited());
     return $metadata.attempts ?? 1;
   }
 
   async remove(replica: Replica, Key: string): Promise<number> {
-    const { $metadata } = await this.at(replica).send(new DeleteObjectCommand({ Bucket, Key }), limited());
+    const { $metadata } = await this.at(replica).send(new DeleteObjectCommand(at(Key)), limited());
     return $metadata.attempts ?? 1;
   }
 
   /** Each request of the upload goes to another replica. Never counts as repeated: an upload completes once. */
   async upload(next: () => Replica, Key: string, bytes: Buffer): Promise<number> {
-    const target = { Bucket, Key };
+    const target = at(Key);
     const { UploadId } = await this.at(next()).send(new CreateMultipartUploadCommand(target), limited());
     const Parts: { ETag: string | undefined; PartNumber: number }[] = [];
     for (let start = 0; start < bytes.length; start += PART_BYTES) {
@@ -125,6 +126,11 @@ export class Store {
       },
     });
   }
+}
+
+/** The last character of a key, a digit or a letter, decides about its bucket. */
+function at(Key: string): { Bucket: string; Key: string } {
+  return { Bucket: BUCKETS[Key.charCodeAt(Key.length - 1) % BUCKETS.length] ?? '', Key };
 }
 
 function limited(): { abortSignal: AbortSignal } {
