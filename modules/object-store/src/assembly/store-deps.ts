@@ -1,5 +1,6 @@
 import type { HashingDeps } from '../domain/checksums/body-hasher.ts';
 import { ActiveReads } from '../domain/active-reads.ts';
+import { ReadCache } from '../domain/content/read-cache.ts';
 import { createIdentifiers } from '../domain/identifiers.ts';
 import type { StoreDeps } from '../domain/store-deps.ts';
 import { S3Audit } from '../s3/s3-audit.ts';
@@ -15,6 +16,8 @@ export function createStoreDeps(dependencies: ObjectStoreDependencies, hashing: 
     disk,
     metadata,
     blobs,
+    // The embedded engine reads files, which the operating system caches.
+    readCache: new ReadCache(config.engine === 's3' ? config.s3.read_cache_bytes : 0),
     owners,
     rights,
     webhooks,

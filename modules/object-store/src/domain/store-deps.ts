@@ -3,6 +3,7 @@ import type { Clock, DiskSpace } from '@svc/runtime';
 import type { Logger } from '@svc/telemetry';
 import type { HashingDeps } from './checksums/body-hasher.ts';
 import type { ObjectStoreConfig } from '../config.ts';
+import type { ReadCache } from './content/read-cache.ts';
 import type { BlobStore } from './ports/blob-store.ts';
 import type { MakerRights } from './ports/maker-rights.ts';
 import type { MetadataStore } from './ports/metadata-store.ts';
@@ -16,6 +17,7 @@ import type { Identifiers } from './identifiers.ts';
 export interface StoreDeps {
   metadata: MetadataStore;
   blobs: BlobStore;
+  readCache: ReadCache;
   hashing: HashingDeps;
   owners: OwnerDirectory;
   rights: MakerRights;

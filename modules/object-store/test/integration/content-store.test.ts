@@ -96,7 +96,7 @@ describe('the content store', () => {
 
   it('encrypts, and hides the MD5 of the content if the key does', async () => {
     const body = randomBytes(2_000);
-    const key = new ContentKey(randomBytes(32), { hidesDigest: true });
+    const key = new ContentKey(randomBytes(32), { isGuarded: true });
     await using pending = await store(createMemorySource([body]), { key });
     expect(pending.etag).not.toBe(createHash('md5').update(body).digest('hex'));
     const [blob] = await collect(blobs.list());

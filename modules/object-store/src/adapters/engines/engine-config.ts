@@ -53,6 +53,11 @@ export const s3EngineConfigSchema = Type.Object(
       minimum: 16 * MiB,
       description: 'Memory for buffering parts of all uploads; further uploads wait',
     }),
+    read_cache_bytes: Type.Integer({
+      default: 256 * MiB,
+      minimum: 0,
+      description: 'Memory for objects of up to 1 MiB that are read repeatedly; 0 turns the cache off',
+    }),
   },
   { default: {}, additionalProperties: false, description: 'The engine when `object_store.engine` is `s3`' },
 );

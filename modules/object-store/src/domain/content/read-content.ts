@@ -8,7 +8,7 @@ import type { StoreDeps } from '../store-deps.ts';
 /** Part rows read ahead of their bytes. */
 const PARTS_AT_A_TIME = 256;
 
-type ReadingDeps = Pick<StoreDeps, 'metadata' | 'blobs' | 'activeReads'>;
+export type ReadingDeps = Pick<StoreDeps, 'metadata' | 'blobs' | 'readCache' | 'activeReads'>;
 
 /**
  * Reads the bytes of an object, wherever they are stored. A chunk is valid until the next one is requested. `key` comes
@@ -70,11 +70,26 @@ async function* readManifest(
   }
 }
 
-function readBlob(
-  { blobs }: ReadingDeps,
-  blob: { blobId: string; sizeBytes: number; key: ContentKey | null },
-  range: ReadRange,
-): AsyncIterable<Uint8Array> {
+interface ReadBlob {
+  readonly blobId: string;
+  /** Size of the content. */
+  readonly sizeBytes: number;
+  readonly key: ContentKey | null;
+}
+
+function readBlob(deps: ReadingDeps, blob: ReadBlob, range: ReadRange): AsyncIterable<Uint8Array> {
+  const { blobId, key } = blob;
+  if (key?.isGuarded === true) return readStored(deps, blob, range);
+  const cached = deps.readCache.find(blobId, range);
+  if (cached !== null) return once(cached);
+  return deps.readCache.keep(blobId, range, readStored(deps, blob, range));
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+function readStored({ blobs }: ReadingDeps, blob: ReadBlob, range: ReadRange): AsyncIterable<Uint8Array> {
   const { blobId, sizeBytes, key } = blob;
   if (key === null) return blobs.read(blobId, range);
   return openRange({ key, sizeBytes }, range, (wanted) => blobs.read(blobId, wanted));

@@ -7,7 +7,7 @@ import type { ReadRange } from '../ports/blob-store.ts';
 import type { FoundObject } from '../ports/objects.ts';
 import type { StoreDeps } from '../store-deps.ts';
 import type { ContentSource } from './content-source.ts';
-import { readContent } from './read-content.ts';
+import { readContent, type ReadingDeps } from './read-content.ts';
 
 /** A range of an object's bytes. */
 export interface StoredRange {
@@ -17,10 +17,7 @@ export interface StoredRange {
 }
 
 /** Bytes that the store holds already, to rewrite them in another way or place. */
-export function createStoredSource(
-  deps: Pick<StoreDeps, 'metadata' | 'blobs' | 'activeReads'>,
-  { source, sourceKey, range }: StoredRange,
-): ContentSource {
+export function createStoredSource(deps: ReadingDeps, { source, sourceKey, range }: StoredRange): ContentSource {
   const sizeBytes = range.endExclusive - range.start;
   return {
     sizeBytes,

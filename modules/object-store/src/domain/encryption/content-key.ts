@@ -4,13 +4,13 @@ export const CONTENT_KEY_BYTES = 32;
 
 /** The data key of one object. Blob keys are derived from it and each blob's own salt. */
 export class ContentKey {
+  /** With SSE-C and SSE-KMS: ETags do not reveal the MD5 of the content, and no cache keeps it. */
+  readonly isGuarded: boolean;
   readonly #key: KeyObject;
-  readonly #hidesDigest: boolean;
 
-  /** `hidesDigest`: ETags must not reveal the MD5 of the content, as with SSE-C and SSE-KMS. */
-  constructor(bytes: Uint8Array, options: { hidesDigest: boolean }) {
+  constructor(bytes: Uint8Array, options: { isGuarded: boolean }) {
     this.#key = createSecretKey(bytes);
-    this.#hidesDigest = options.hidesDigest;
+    this.isGuarded = options.isGuarded;
   }
 
   /** RFC 5869. Re-uploaded parts and copies of parts have a new salt and therefore another key. */
@@ -20,7 +20,7 @@ export class ContentKey {
 
   /** Hexadecimal, as long as an MD5, as clients expect. Keyed if the MD5 must stay hidden. */
   entityTag(md5: Uint8Array): string {
-    if (!this.#hidesDigest) return Buffer.from(md5).toString('hex');
+    if (!this.isGuarded) return Buffer.from(md5).toString('hex');
     return createHmac('sha256', this.#key)
       .update('svc entity tag')
       .update(md5)

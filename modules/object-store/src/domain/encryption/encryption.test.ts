@@ -15,7 +15,7 @@ import {
 } from './key-envelope.ts';
 import { CHUNK_BYTES, HEADER_BYTES, SEALED_CHUNK_BYTES, sealedBytes } from './sealed-layout.ts';
 
-const key = new ContentKey(randomBytes(32), { hidesDigest: false });
+const key = new ContentKey(randomBytes(32), { isGuarded: false });
 
 function seal(content: Buffer, pieceBytes = content.length || 1): Buffer {
   const sealer = new ContentSealer(key, content.length, randomBytes);

@@ -29,7 +29,7 @@ export interface EnvelopeDeps {
 }
 
 export function createContentKey(deps: EnvelopeDeps, mode: ObjectEncryption['mode']): ContentKey {
-  return new ContentKey(deps.random(CONTENT_KEY_BYTES), { hidesDigest: mode !== 'sse-s3' });
+  return new ContentKey(deps.random(CONTENT_KEY_BYTES), { isGuarded: mode !== 'sse-s3' });
 }
 
 /** Seals a data key for storage with its object. */
@@ -57,13 +57,13 @@ export async function openContentKey(
   encryption: ObjectEncryption,
   customerKey: CustomerKey | null,
 ): Promise<ContentKey | null> {
-  const hidesDigest = encryption.mode !== 'sse-s3';
+  const isGuarded = encryption.mode !== 'sse-s3';
   if (encryption.mode === 'sse-c') {
     const bytes = customerKey === null ? null : openForCustomer(encryption.sealedKey, customerKey);
-    return bytes === null ? null : new ContentKey(bytes, { hidesDigest });
+    return bytes === null ? null : new ContentKey(bytes, { isGuarded });
   }
   const text = await deps.secrets.open(encryption.sealedKey, ringContext(encryption));
-  return new ContentKey(Buffer.from(text, 'base64'), { hidesDigest });
+  return new ContentKey(Buffer.from(text, 'base64'), { isGuarded });
 }
 
 /** The context that binds a data key in the key ring. Not used with SSE-C. */
