@@ -51,7 +51,7 @@ export class ContentWriter {
   /** The write of the last sealed bytes. */
   #sealed: Promise<unknown> | undefined;
   /** Checksum of the stored bytes, for the scrub. */
-  #crc64nvme: string | undefined;
+  #crc64nvme: Buffer | undefined;
 
   private constructor(
     { hasher, blob, sealing }: { hasher: BodyHasher; blob: BlobWriter | null; sealing: Sealing | null },
@@ -121,7 +121,7 @@ export class ContentWriter {
     this.#sealed?.catch(() => undefined); // `seal` reports the error
     this.#blob?.end();
     const results = await this.#hasher.finish();
-    if (this.#sealing === null) this.#crc64nvme = crcOf(results);
+    this.#crc64nvme = results.CRC64NVME;
     return results;
   }
 
@@ -129,15 +129,15 @@ export class ContentWriter {
   async seal(): Promise<NewContent> {
     await this.#sealed;
     if (this.#blob !== null) {
-      const stored = this.#sealing?.hasher?.finish();
-      stored?.catch(() => undefined); // awaited below
-      const blobId = await this.#blob.seal();
-      if (stored !== undefined) this.#crc64nvme = crcOf(await stored);
+      const crc = this.#storedCrc();
+      crc.catch(() => undefined); // awaited below
+      const blobId = await this.#blob.seal(crc);
+      const crc64nvme = (await crc)?.toString('hex');
       this.#settled = true;
       return {
         kind: 'blob',
         blobId,
-        ...(this.#crc64nvme === undefined ? {} : { crc64nvme: this.#crc64nvme }),
+        ...(crc64nvme === undefined ? {} : { crc64nvme }),
         ...(this.#sealing === null ? {} : { storedBytes: this.#sealing.storedBytes }),
       };
     }
@@ -146,6 +146,11 @@ export class ContentWriter {
     const [only] = this.#gathered;
     const data = this.#gathered.length === 1 && only !== undefined ? only : Buffer.concat(this.#gathered);
     return { kind: 'inline', data };
+  }
+
+  /** The checksum of the bytes as they are stored. */
+  async #storedCrc(): Promise<Buffer | undefined> {
+    return this.#sealing === null ? this.#crc64nvme : (await this.#sealing.hasher?.finish())?.CRC64NVME;
   }
 
   #store(piece: Uint8Array, done?: () => void): Promise<void> | undefined {
@@ -189,8 +194,4 @@ function afterBoth(release: () => void): () => void {
     if (called) release();
     called = true;
   };
-}
-
-function crcOf(results: DigestResults): string | undefined {
-  return results.CRC64NVME?.toString('hex');
 }

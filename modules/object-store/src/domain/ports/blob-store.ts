@@ -17,8 +17,11 @@ export interface BlobWriter {
   write(chunk: Uint8Array, release?: () => void): Promise<void> | undefined;
   /** Signals that no chunk follows, so that the engine can store the rest early. Optional and idempotent. */
   end(): void;
-  /** Resolves with the id once everything is on stable storage under its final name. */
-  seal(): Promise<BlobId>;
+  /**
+   * Resolves with the id once everything is on stable storage under its final name. An engine that can compare the
+   * CRC-64/NVME of all bytes with what it received does so.
+   */
+  seal(crc64nvme?: Promise<Buffer | undefined>): Promise<BlobId>;
   /** Removes everything written. Idempotent, and safe at any time, even after a failed `write` or `seal`. */
   abort(): Promise<void>;
 }

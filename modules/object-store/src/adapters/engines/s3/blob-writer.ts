@@ -45,13 +45,13 @@ export class S3BlobWriter implements BlobWriter {
   /** Does nothing before `seal`: a single part would already be visible under its final name. */
   end(): void {}
 
-  async seal(): Promise<BlobId> {
+  async seal(crc64nvme?: Promise<Buffer | undefined>): Promise<BlobId> {
     if (this.#state !== 'open') throw new Error('the blob was sealed or given up before');
     const { id, key, upstream, release } = this.#options;
     try {
       await this.#tail;
       if (this.#uploadId === null) {
-        await upstream.put(key, this.#gathered);
+        await upstream.put(key, this.#gathered, await crc64nvme);
       } else {
         if (this.#gatheredBytes > 0) await this.#send(this.#takeGathered());
         await upstream.completeUpload(key, this.#uploadId, this.#parts);

@@ -107,6 +107,62 @@ describe('a request with the bytes of a blob', () => {
     await expect.poll(() => bodies.filter((body) => body === 'x').length).toBeGreaterThanOrEqual(2);
   });
 
+  describe('and a checksum', () => {
+    const crc64nvme = Buffer.from('0123456789abcdef', 'hex');
+    const checksum = crc64nvme.toString('base64');
+    const header = 'x-amz-checksum-crc64nvme';
+    const confirm = (_request: IncomingMessage, response: ServerResponse): void =>
+      void response.setHeader(header, checksum).end();
+    const put = async (): Promise<void> => {
+      const response = await client.send({ method: 'PUT', key: 'k', body: [Buffer.from('x')], crc64nvme });
+      await response.body.drain();
+    };
+    /** Of each request: whether the hash of its body is signed, and whether it has the checksum. */
+    const seen = () =>
+      requests.map(({ headers }) => ({
+        hashed: headers['x-amz-content-sha256'] !== 'UNSIGNED-PAYLOAD',
+        checked: headers[header] === checksum,
+      }));
+
+    it('has no signed hash once the engine confirms the checksum', async () => {
+      answers = [confirm];
+      for (let time = 0; time < 3; time += 1) await put();
+      const later = { hashed: false, checked: true };
+      expect(seen()).toEqual([{ hashed: true, checked: true }, later, later]);
+    });
+
+    it('always has a signed hash if the engine ignores the checksum', async () => {
+      for (let time = 0; time < 2; time += 1) await put();
+      expect(seen()).toEqual([
+        { hashed: true, checked: true },
+        { hashed: true, checked: false },
+      ]);
+    });
+
+    it.each([400, 501])('is sent again without it to an engine that refuses it with %s', async (status) => {
+      answers = [fail(status, '<Error><Code>NotImplemented</Code></Error>'), ok()];
+      for (let time = 0; time < 2; time += 1) await put();
+      const without = { hashed: true, checked: false };
+      expect(seen()).toEqual([{ hashed: true, checked: true }, without, without]);
+    });
+
+    it('is sent again with its hash if the engine no longer confirms it', async () => {
+      answers = [confirm, ok()];
+      for (let time = 0; time < 2; time += 1) await put();
+      expect(seen().slice(1)).toEqual([
+        { hashed: false, checked: true },
+        { hashed: true, checked: false },
+      ]);
+    });
+
+    it('fails if the engine refuses the body for another reason', async () => {
+      answers = [confirm, fail(400, '<Error><Code>BadDigest</Code></Error>')];
+      await put();
+      await expect(put()).rejects.toMatchObject({ status: 400, code: 'BadDigest' });
+      expect(requests).toHaveLength(2);
+    });
+  });
+
   it('is not repeated more often than configured', async () => {
     answers = [fail(500, '')];
     await expect(client.send({ method: 'GET', key: 'k' })).rejects.toMatchObject({ status: 500, code: '' });

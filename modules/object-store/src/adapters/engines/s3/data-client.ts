@@ -6,6 +6,7 @@ import {
   EMPTY_SHA256,
   objectPath,
   signHeaders,
+  UNSIGNED_PAYLOAD,
   uriEncode,
   type QueryParameter,
   type SigningCredential,
@@ -19,6 +20,10 @@ import { ResponseBody } from './response-body.ts';
 const FIRST_DELAY_MS = 100;
 const MAX_DELAY_MS = 20_000;
 const MAX_ERROR_BYTES = 64 * 1024;
+/** What an engine does with the checksum of a body: it is known after the first request that has one. */
+type Checksums = 'unknown' | 'verified' | 'unsupported';
+
+const CHECKSUM_HEADER = 'x-amz-checksum-crc64nvme';
 const ERROR_CODE = /<Code>([A-Za-z0-9]{1,100})<\/Code>/;
 
 /** A request that carries the bytes of a blob in one direction. */
@@ -28,6 +33,8 @@ export interface DataRequest {
   readonly parameters?: readonly QueryParameter[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: readonly Uint8Array[];
+  /** CRC-64/NVME of the body. */
+  readonly crc64nvme?: Buffer;
 }
 
 /** Its status is 2xx. */
@@ -39,7 +46,8 @@ export interface DataResponse {
 
 /**
  * Sends the requests that carry the bytes of blobs. It does only what these need, in a third of the processor time of
- * the SDK: signing, a timeout, repetitions. The body's hash is signed, so that an engine refuses a damaged one.
+ * the SDK: signing, a timeout, repetitions. The engine refuses a damaged body: by its CRC-64/NVME if it confirms that
+ * checksum, otherwise by the signed SHA-256, which takes both sides more time.
  */
 export class DataClient {
   readonly #options: S3EngineOptions;
@@ -48,6 +56,7 @@ export class DataClient {
   readonly #host: string;
   readonly #credential: SigningCredential;
   readonly #pool: Pool;
+  #checksums: Checksums = 'unknown';
 
   constructor(options: S3EngineOptions) {
     this.#options = options;
@@ -72,7 +81,8 @@ export class DataClient {
   async send(request: DataRequest): Promise<DataResponse> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await this.#sendOnce(request);
+        const response = await this.#attempt(request);
+        if (response !== null) return response;
       } catch (error) {
         if (attempt >= this.#options.maxAttempts || !mayPass(error)) throw error;
         const delayMs = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1));
@@ -85,14 +95,36 @@ export class DataClient {
     void this.#pool.destroy();
   }
 
-  #sendOnce({ method, key, parameters = [], headers = {}, body = [] }: DataRequest): Promise<DataResponse> {
+  /** Null if the body has to be sent again, with its SHA-256: the engine does not know the checksum after all. */
+  async #attempt(request: DataRequest): Promise<DataResponse | null> {
+    const { crc64nvme } = request;
+    const checksums = crc64nvme === undefined ? 'unsupported' : this.#checksums;
+    let response: DataResponse;
+    try {
+      response = await this.#sendOnce(request, checksums);
+    } catch (error) {
+      // Some engines refuse headers that they do not know.
+      const isRefusal = error instanceof EngineError && (error.status === 400 || error.status === 501);
+      if (checksums !== 'unknown' || !isRefusal) throw error;
+      this.#checksums = 'unsupported';
+      return null;
+    }
+    if (crc64nvme === undefined || checksums === 'unsupported') return response;
+    const isConfirmed = response.headers[CHECKSUM_HEADER] === crc64nvme.toString('base64');
+    this.#checksums = isConfirmed ? 'verified' : 'unsupported';
+    if (isConfirmed || checksums === 'unknown') return response;
+    response.body.destroy();
+    return null;
+  }
+
+  #sendOnce(request: DataRequest, checksums: Checksums): Promise<DataResponse> {
+    const { method, key, parameters = [], body = [], crc64nvme } = request;
     const { bucket, pathStyle, clock, requestTimeoutMs } = this.#options;
     const path = this.#base + (pathStyle ? objectPath(bucket, key) : objectPath(key));
-    const signed = signHeaders(
-      { method, path, parameters, headers: { host: this.#host, ...headers }, payloadHash: hashOf(body) },
-      this.#credential,
-      clock.nowMs(),
-    );
+    const headers: Record<string, string> = { host: this.#host, ...request.headers };
+    if (crc64nvme !== undefined && checksums !== 'unsupported') headers[CHECKSUM_HEADER] = crc64nvme.toString('base64');
+    const payloadHash = checksums === 'verified' ? UNSIGNED_PAYLOAD : hashOf(body);
+    const signed = signHeaders({ method, path, parameters, headers, payloadHash }, this.#credential, clock.nowMs());
     const length = body.reduce((sum, chunk) => sum + chunk.length, 0);
     const query = parameters.map(({ name, value }) => `${uriEncode(name)}=${uriEncode(value)}`).join('&');
     return new Promise((resolve, reject) => {

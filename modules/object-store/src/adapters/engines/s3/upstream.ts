@@ -57,8 +57,8 @@ export class Upstream {
     });
   }
 
-  async put(key: string, body: readonly Uint8Array[]): Promise<void> {
-    await this.#upload({ method: 'PUT', key, body });
+  async put(key: string, body: readonly Uint8Array[], crc64nvme?: Buffer): Promise<void> {
+    await this.#upload({ method: 'PUT', key, body, ...(crc64nvme === undefined ? {} : { crc64nvme }) });
   }
 
   async createUpload(Key: string): Promise<string> {
