@@ -189,6 +189,20 @@ describeDialects<Tables>('database events', migrations, (database, dialect) => {
       await waitFor(() => other.heard.includes('leek'));
     });
 
+    it('come from many subscriptions that begin at once, without a warning of the driver', async () => {
+      await listen(database()); // from here on, each subscription listens on the open connection
+      const warnings: string[] = [];
+      const note = ({ message }: Error): void => void warnings.push(message);
+      process.on('warning', note);
+      try {
+        const channels = ['pear', 'plum', 'fig', 'kiwi', 'lime'];
+        await Promise.all(channels.map((channel) => listen(database(), channel)));
+      } finally {
+        process.off('warning', note);
+      }
+      expect(warnings).toEqual([]);
+    });
+
     it('leave no connection after close', async () => {
       await listen(database());
       await database().events.close();

@@ -26,6 +26,7 @@ export function createSingleClient(address: PostgresAddress, name: string, timeo
     application_name: name,
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs,
+    pipeline: true, // several statements may wait
     keepAlive: true,
     stream: () => socket,
   });
