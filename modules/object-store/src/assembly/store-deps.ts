@@ -1,3 +1,4 @@
+import type { Metrics } from '@svc/telemetry';
 import type { HashingDeps } from '../domain/checksums/body-hasher.ts';
 import { ActiveReads } from '../domain/active-reads.ts';
 import { ReadCache } from '../domain/content/read-cache.ts';
@@ -10,14 +11,16 @@ import type { ObjectStoreDependencies } from './dependencies.ts';
 /** What the services of the domain need from outside. */
 export function createStoreDeps(dependencies: ObjectStoreDependencies, hashing: HashingDeps): StoreDeps {
   const { metadata, blobs, owners, rights, webhooks, keyRing, config, log, clock, random } = dependencies;
-  const { quotaLimits, workspaceTraffic, disk } = dependencies;
+  const { quotaLimits, workspaceTraffic, disk, metrics } = dependencies;
+  // The embedded engine reads files, which the operating system caches.
+  const readCache = new ReadCache(config.engine === 's3' ? config.s3.read_cache_bytes : 0);
+  observeReadCache(metrics, readCache);
   return {
     workspaceTraffic,
     disk,
     metadata,
     blobs,
-    // The embedded engine reads files, which the operating system caches.
-    readCache: new ReadCache(config.engine === 's3' ? config.s3.read_cache_bytes : 0),
+    readCache,
     owners,
     rights,
     webhooks,
@@ -31,6 +34,22 @@ export function createStoreDeps(dependencies: ObjectStoreDependencies, hashing: 
     identifiers: createIdentifiers(random),
     activeReads: new ActiveReads(() => clock.nowMs()),
   };
+}
+
+function observeReadCache(metrics: Metrics, cache: ReadCache): void {
+  const size = metrics.gauge('svc_object_store_read_cache_bytes', 'Content that is in memory for repeated reads');
+  const reads = metrics.counter(
+    'svc_object_store_read_cache_reads_total',
+    'Reads of up to 1 MiB of a blob, by whether its content was in memory',
+    ['outcome'],
+  );
+  metrics.onScrape(() => {
+    const { sizeBytes, hits, misses } = cache.figures();
+    size.set(sizeBytes);
+    reads.reset();
+    reads.inc({ outcome: 'hit' }, hits);
+    reads.inc({ outcome: 'miss' }, misses);
+  });
 }
 
 /** What audits and ends requests of the S3 plane. */

@@ -34,6 +34,7 @@ describe('a cache of reads', () => {
     expect(cache.find('a', { start: 0, endExclusive: bytes.length })).toEqual(bytes);
     expect(String(cache.find('a', { start: 4, endExclusive: 11 }))).toBe('content');
     expect(cache.find('a', { start: 4, endExclusive: bytes.length + 1 })).toBeNull();
+    expect(cache.figures()).toEqual({ sizeBytes: bytes.length, hits: 2, misses: 2 }); // the last one was not loaded
   });
 
   it('holds a range by its place in the blob', async () => {
@@ -60,6 +61,7 @@ describe('a cache of reads', () => {
     expect(holds(cache, 'a')).toBe(true); // now the most recently read
     for (let time = 0; time < 2; time += 1) await load(cache, 'd', bytes);
     expect(['a', 'b', 'c', 'd'].filter((id) => holds(cache, id))).toEqual(['a', 'c', 'd']);
+    expect(cache.figures().sizeBytes).toBe(900);
   });
 
   it('is not emptied by reading everything once', async () => {
@@ -67,6 +69,21 @@ describe('a cache of reads', () => {
     for (let time = 0; time < 2; time += 1) await load(cache, 'a', Buffer.alloc(600));
     for (let index = 0; index < 100; index += 1) await load(cache, `scan-${index}`, Buffer.alloc(600));
     expect(holds(cache, 'a')).toBe(true);
+  });
+
+  it('copies little for clients that read slowly', async () => {
+    const cache = new ReadCache(8 * KIB * KIB);
+    const bytes = Buffer.alloc(400 * KIB);
+    const range = { start: 0, endExclusive: bytes.length };
+    const ids = ['a', 'b', 'c', 'd'];
+    for (const id of ids) await load(cache, id, bytes);
+    const slow = ids.map((id) => cache.keep(id, range, inChunks(bytes, 200 * KIB))[Symbol.asyncIterator]());
+    for (const reader of slow) await reader.next();
+    for (const reader of slow) await reader.next();
+    expect(ids.filter((id) => holds(cache, id))).toEqual(['a', 'b']);
+    for (const reader of slow) await reader.return?.();
+    expect(await load(cache, 'c', bytes)).toEqual(bytes);
+    expect(holds(cache, 'c')).toBe(true);
   });
 
   it.each([

@@ -11,6 +11,13 @@ interface Piece {
   readonly bytes: Buffer;
 }
 
+/** What a cache holds, and the reads since the start that could be answered from it or not. */
+export interface ReadCacheFigures {
+  readonly sizeBytes: number;
+  readonly hits: number;
+  readonly misses: number;
+}
+
 /**
  * Content of blobs that is read again and again, decrypted. Blobs never change, and only a row leads to one, so nothing
  * here is out of date. A blob enters when it is read for the second time, so that reading everything once, as a backup
@@ -22,6 +29,10 @@ export class ReadCache {
   readonly #pieces = new Map<BlobId, Piece>();
   readonly #readOnce = new Set<BlobId>();
   #sizeBytes = 0;
+  /** Of copies under way. */
+  #unfinishedBytes = 0;
+  #hits = 0;
+  #misses = 0;
 
   constructor(limitBytes: number) {
     this.#limitBytes = limitBytes;
@@ -31,6 +42,7 @@ export class ReadCache {
   find(id: BlobId, { start, endExclusive }: ReadRange): Buffer | null {
     const piece = this.#pieces.get(id);
     if (piece === undefined || start < piece.start || endExclusive > piece.start + piece.bytes.length) return null;
+    this.#hits += 1;
     this.#pieces.delete(id);
     this.#pieces.set(id, piece);
     return piece.bytes.subarray(start - piece.start, endExclusive - piece.start);
@@ -40,25 +52,38 @@ export class ReadCache {
   keep(id: BlobId, range: ReadRange, chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
     const sizeBytes = range.endExclusive - range.start;
     if (sizeBytes > Math.min(MOST_BYTES_OF_A_RANGE, this.#limitBytes)) return chunks;
-    if (this.#readOnce.has(id)) return this.#copy(id, range.start, Buffer.allocUnsafeSlow(sizeBytes), chunks);
+    this.#misses += 1;
+    if (this.#readOnce.has(id)) return this.#copy(id, range, chunks);
     this.#readOnce.add(id);
     const [oldest] = this.#readOnce;
     if (this.#readOnce.size > MOST_READ_ONCE && oldest !== undefined) this.#readOnce.delete(oldest);
     return chunks;
   }
 
-  async *#copy(
-    id: BlobId,
-    start: number,
-    bytes: Buffer,
-    chunks: AsyncIterable<Uint8Array>,
-  ): AsyncGenerator<Uint8Array> {
-    let position = 0;
-    for await (const chunk of chunks) {
-      bytes.set(chunk.subarray(0, bytes.length - position), position);
-      position += chunk.length;
-      if (position === bytes.length) this.#add(id, { start, bytes }); // not every consumer asks for the end
-      yield chunk;
+  figures(): ReadCacheFigures {
+    return { sizeBytes: this.#sizeBytes, hits: this.#hits, misses: this.#misses };
+  }
+
+  async *#copy(id: BlobId, range: ReadRange, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    const { start, endExclusive } = range;
+    const sizeBytes = endExclusive - start;
+    // Slow clients would each hold a copy for as long as they read.
+    if (this.#unfinishedBytes + sizeBytes > Math.max(MOST_BYTES_OF_A_RANGE, this.#limitBytes / 8)) {
+      yield* chunks;
+      return;
+    }
+    this.#unfinishedBytes += sizeBytes;
+    try {
+      const bytes = Buffer.allocUnsafeSlow(sizeBytes);
+      let position = 0;
+      for await (const chunk of chunks) {
+        bytes.set(chunk.subarray(0, sizeBytes - position), position);
+        position += chunk.length;
+        if (position === sizeBytes) this.#add(id, { start, bytes }); // not every consumer asks for the end
+        yield chunk;
+      }
+    } finally {
+      this.#unfinishedBytes -= sizeBytes;
     }
   }
 
