@@ -70,6 +70,17 @@ describeRequiring(SANDBOX_REQUIREMENTS, 'files of a volume in the console', () =
     await opened.expectNoFault();
   });
 
+  it('appear when a program of a sandbox writes them', async () => {
+    await files.mkdir('/arriving');
+    await using opened = await openConsole(browser, platform);
+    const { page } = opened;
+    await signIn(page, platform, filesPath(pageOf('data'), '/arriving'));
+    await page.getByText('This folder is empty').waitFor();
+    await holder.run('echo done > /data/arriving/report.txt');
+    await page.getByRole('link', { name: 'report.txt' }).waitFor();
+    await opened.expectNoFault();
+  });
+
   it('show what programs of a sandbox wrote, and refuse what is no file', async () => {
     await holder.run(
       'mkdir -p /data/odd && cd /data/odd && mkfifo pipe && ln -s /etc/hostname outside && ln -s /work inside',

@@ -107,6 +107,7 @@ export function filesOf(api: SandboxesClient, { kind, id }: FileOwner): RemoteFi
 
 /** More than is useful in a browser. */
 const MOST_FILES = 5_000;
+const MOST_POLLED_FILES = 500;
 
 export interface Folder {
   entries: FileEntry[];
@@ -114,6 +115,10 @@ export interface Folder {
   cut: boolean;
 }
 
+/**
+ * Polls small folders of volumes, which sandboxes change without the user. Not those of sandboxes: reading files counts as
+ * use of a sandbox, so it would never be idle.
+ */
 export function folderQuery(api: SandboxesClient, workspace: Workspace, owner: FileOwner, path: string) {
   return queryOptions({
     queryKey: [...filesKey(workspace, owner), path],
@@ -125,6 +130,8 @@ export function folderQuery(api: SandboxesClient, workspace: Workspace, owner: F
       }
       return { entries, cut: false };
     },
+    refetchInterval: ({ state }) =>
+      owner.kind === 'volume' && (state.data?.entries.length ?? MOST_FILES) <= MOST_POLLED_FILES && AT_REST_MS,
   });
 }
 
