@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import ssh2 from 'ssh2';
 
 interface Connection extends EventEmitter {
-  connect(options: SshCredentials & { host: string; strictVendor: false; agent: string }): void;
+  connect(options: SshCredentials & { host: string; strictVendor: false; agent: string; readyTimeout: number }): void;
   exec(command: string, options: SshExecOptions, done: Opened<Duplex>): void;
   subsys(name: string, done: Opened<Duplex>): void;
   sftp(done: Opened<SftpClient>): void;
@@ -65,7 +65,8 @@ export async function openSsh(credentials: SshCredentials): Promise<OpenSsh> {
   const cut = once(client, 'close').then(() => Promise.reject(new Error('the connection was cut')));
   cut.catch(() => undefined); // after the login, requests fail
   // The agent is only offered.
-  client.connect({ host: '127.0.0.1', strictVendor: false, agent: '/nonexistent', ...credentials });
+  const readyTimeout = 60_000; // a busy machine takes its time
+  client.connect({ host: '127.0.0.1', strictVendor: false, agent: '/nonexistent', readyTimeout, ...credentials });
   await Promise.race([ready, cut]);
   const opened = <Channel>(start: (done: Opened<Channel>) => void): Promise<Channel> =>
     new Promise((resolve, reject) => {
