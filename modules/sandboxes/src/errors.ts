@@ -61,6 +61,7 @@ export const sandboxErrors = defineErrors({
   VOLUME_IN_USE: [409, 'The volume {name} is in use: {reason}'],
   VOLUME_BUSY: [409, 'The volume {name} is being changed; try again'],
   VOLUMES_BUSY: [503, 'Too many volumes are open for file access; try again later'],
+  VOLUME_UNREACHABLE: [503, 'The connection to the files of the volume was lost; try again'],
   VOLUME_MOUNTED: [
     409,
     'This machine can resize a volume only while no sandbox uses it; stop the sandboxes that mount it, and start them again',

@@ -17,6 +17,7 @@ const NAMED: ReadonlySet<string> = new Set([
   'UNSUPPORTED',
   'VOLUMES_BUSY',
   'VOLUMES_UNAVAILABLE',
+  'VOLUME_UNREACHABLE',
 ]);
 
 /** Describes an error in one sentence. */

@@ -237,7 +237,11 @@ describe.skipIf(reason !== null)(reason === null ? title : skippedTitle(title, r
     await waitFor(() => servers().length === 0);
     body?.enqueue(new Uint8Array(1024));
     body?.close();
-    expect((await upload).status).toBeGreaterThanOrEqual(400);
+    const answer = await upload;
+    expect({ status: answer.status, body: await answer.json() }).toMatchObject({
+      status: 503,
+      body: { code: 'VOLUME_UNREACHABLE' },
+    });
     expect((await read('/before')).text).toBe('before');
     await waitFor(
       async () => (await names('/folder')).length === 0 && !(await names('/')).some((name) => name.startsWith('.svc-')),

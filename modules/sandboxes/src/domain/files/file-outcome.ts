@@ -41,6 +41,8 @@ export function resultOf(outcome: Outcome, path: string): Readonly<Record<string
       throw sandboxErrors.NO_CAPACITY({ details: { reason: outcome.message } });
     case 'LOST':
       throw sandboxErrors.SANDBOX_NOT_RUNNING({ details: { status: 'no longer reachable' } });
+    case 'VOLUME_LOST':
+      throw sandboxErrors.VOLUME_UNREACHABLE({ headers: { 'retry-after': '1' } });
     default:
       throw sandboxErrors.FILE_OPERATION_FAILED({ details: { reason: outcome.message } });
   }

@@ -87,9 +87,9 @@ export class SandboxFiles {
     return filePath(given, this.#user?.home ?? this.#place.home);
   }
 
-  /** Throws SANDBOX_NOT_RUNNING if the files can no longer be reached. */
+  /** Throws SANDBOX_NOT_RUNNING or VOLUME_UNREACHABLE if the files can no longer be reached. */
   assertReachable(): void {
-    if (this.#connection.lost) resultOf({ ok: false, code: 'LOST', message: 'the files are gone' }, '');
+    if (this.#connection.lost) resultOf(this.#connection.lostOutcome, '');
   }
 
   /** Directories first, each group in byte order. */

@@ -30,7 +30,14 @@ const COPIED_BYTES = 4 * 1024;
 const RECEIVED = Buffer.allocUnsafeSlow(256 * 1024);
 /** The longest path of Linux. */
 const MAX_ERROR_PATH = 4096;
-const LOST: Outcome = { ok: false, code: 'LOST', message: 'the connection to the sandbox was lost' };
+/** What a helper serves. */
+type Served = 'sandbox' | 'volume';
+
+/** How operations end that a connection no longer carries. */
+const LOST: Readonly<Record<Served, Outcome>> = {
+  sandbox: { ok: false, code: 'LOST', message: 'the connection to the sandbox was lost' },
+  volume: { ok: false, code: 'VOLUME_LOST', message: 'the connection to the files of the volume was lost' },
+};
 
 /** What was added after the first version of PROTOCOL.md. */
 export type HelperFeature = 'processes' | 'users' | 'attributes' | 'compose' | 'pause' | 'root';
@@ -45,6 +52,8 @@ export type HelperRequest = { readonly op: string } & Readonly<Record<string, un
 export class HelperConnection implements StreamCarrier {
   /** Resolves when the connection has ended, with the violation if the helper caused one. */
   readonly closed: Promise<ProtocolViolation | null>;
+  /** The outcome of operations after the connection is lost. */
+  readonly lostOutcome: Outcome;
   readonly #socket: Duplex;
   readonly #decoder = createFrameDecoder({
     frame: (type, stream, payload) => this.#dispatch(type, stream, payload),
@@ -59,8 +68,9 @@ export class HelperConnection implements StreamCarrier {
   #pings: (() => void)[] = [];
   #drained: Promise<void> | null = null;
 
-  private constructor(socket: Duplex, greeted: (error: Error | null) => void) {
+  private constructor(socket: Duplex, served: Served, greeted: (error: Error | null) => void) {
     this.#socket = socket;
+    this.lostOutcome = LOST[served];
     this.#greeted = greeted;
     this.closed = new Promise((resolve) => {
       socket.once('close', () => {
@@ -73,7 +83,7 @@ export class HelperConnection implements StreamCarrier {
   }
 
   /** Resolves after the helper's hello. Rejects if the helper cannot be reached before the signal aborts. */
-  static async open(socketPath: string, signal: AbortSignal): Promise<HelperConnection> {
+  static async open(socketPath: string, signal: AbortSignal, served: Served = 'sandbox'): Promise<HelperConnection> {
     signal.throwIfAborted();
     let receive = (_chunk: Buffer): void => undefined;
     const onread = {
@@ -84,7 +94,7 @@ export class HelperConnection implements StreamCarrier {
       },
     };
     const socket = connect({ path: socketPath, onread });
-    return HelperConnection.#greet(socket, signal, (take) => (receive = take));
+    return HelperConnection.#greet(socket, served, signal, (take) => (receive = take));
   }
 
   /**
@@ -92,11 +102,12 @@ export class HelperConnection implements StreamCarrier {
    * rejects.
    */
   static async over(socket: Duplex, signal: AbortSignal): Promise<HelperConnection> {
-    return HelperConnection.#greet(socket, signal, (take) => void socket.on('data', take));
+    return HelperConnection.#greet(socket, 'sandbox', signal, (take) => void socket.on('data', take));
   }
 
   static async #greet(
     socket: Duplex,
+    served: Served,
     signal: AbortSignal,
     listen: (take: (chunk: Buffer) => void) => void,
   ): Promise<HelperConnection> {
@@ -105,7 +116,7 @@ export class HelperConnection implements StreamCarrier {
     signal.addEventListener('abort', abort, { once: true });
     try {
       return await new Promise<HelperConnection>((resolve, reject) => {
-        const connection = new HelperConnection(socket, (error) => {
+        const connection = new HelperConnection(socket, served, (error) => {
           if (error === null) resolve(connection);
           else reject(error);
         });
@@ -126,7 +137,7 @@ export class HelperConnection implements StreamCarrier {
     const stream = new HelperStream(this.#nextStream, this, listener);
     this.#nextStream = (this.#nextStream % 0x7fff_ffff) + 1;
     if (this.#socket.destroyed) {
-      stream.end(LOST);
+      stream.end(this.lostOutcome);
     } else if (this.#full() || this.#streams.has(stream.id)) {
       stream.end({ ok: false, code: 'LIMIT_REACHED', message: 'too many operations in this sandbox at once' });
     } else if (!fitsInFrame(request)) {
@@ -279,7 +290,7 @@ export class HelperConnection implements StreamCarrier {
   #lose(): void {
     const streams = [...this.#streams.values()];
     this.#streams.clear();
-    for (const stream of streams) stream.end(LOST);
+    for (const stream of streams) stream.end(this.lostOutcome);
     const pings = this.#pings;
     this.#pings = [];
     for (const wake of pings) wake();

@@ -59,7 +59,7 @@ export class LocalVolumes implements VolumeDriver {
     const server = serverOf(id);
     await call('start', server, { plan: volumeServerPlan(server, id, this.fileOf(id), machine()) });
     try {
-      return await HelperConnection.open(join(runFolder, 'sandboxes', server, 'agent.sock'), signal);
+      return await HelperConnection.open(join(runFolder, 'sandboxes', server, 'agent.sock'), signal, 'volume');
     } catch (error) {
       await this.endServing(id);
       throw sandboxErrors.AGENT_TIMEOUT({ cause: error });
